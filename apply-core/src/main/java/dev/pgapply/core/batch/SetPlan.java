@@ -1,0 +1,84 @@
+package dev.pgapply.core.batch;
+
+import dev.pgapply.core.pgoutput.Tuple;
+import dev.pgapply.core.relation.RelationMapEntry;
+import java.util.List;
+
+/**
+ * The net effect of a batch, set by set: what the fast path executes instead of the single changes. Phases run in order; within a
+ * phase relations are independent of each other, within a relation stages run in order.
+ */
+public record SetPlan(List<Phase> phases) {
+
+    public SetPlan {
+        phases = List.copyOf(phases);
+    }
+
+    /** Relations in first-touch order, or one TRUNCATE between them. */
+    public sealed interface Phase permits RelationPhase, TruncatePhase {}
+
+    public record RelationPhase(List<RelationChanges> relations) implements Phase {
+        public RelationPhase {
+            relations = List.copyOf(relations);
+        }
+    }
+
+    public record TruncatePhase(Truncation truncation) implements Phase {}
+
+    /** What a phase does to one relation. */
+    public record RelationChanges(RelationMapEntry relation, List<Stage> stages) {
+        public RelationChanges {
+            stages = List.copyOf(stages);
+        }
+    }
+
+    /**
+     * Sets that run in this order: deletes, updates, inserts, then single changes one after the other.
+     *
+     * @param inOrder changes that no set can hold: key changes, and every change of a relation whose key's bytes do not decide
+     *     equality
+     */
+    public record Stage(List<Delete> deletes, List<UpdateSet> updates, List<Tuple> inserts, List<Change> inOrder) {
+        public Stage {
+            deletes = List.copyOf(deletes);
+            updates = List.copyOf(updates);
+            inserts = List.copyOf(inserts);
+            inOrder = List.copyOf(inOrder);
+        }
+    }
+
+    /**
+     * What the target has to confirm of a row in a set.
+     *
+     * <ul>
+     *   <li>MAY_BE_MISSING: the row stands for one change; if it is not found, that is one conflict and nothing more.
+     *   <li>MUST_BE_FOUND: the row stands for several changes; if it is not found, the batch is replayed exactly, so that each of them
+     *       meets its own conflict.
+     *   <li>MUST_BE_ABSENT: the row was inserted and deleted within the batch; if one is found, the insert would have been a conflict,
+     *       and the batch is replayed exactly.
+     * </ul>
+     */
+    public enum Expectation {
+        MAY_BE_MISSING,
+        MUST_BE_FOUND,
+        MUST_BE_ABSENT
+    }
+
+    /** @param search the tuple whose key columns find the row */
+    public record Delete(Tuple search, Expectation expectation) {}
+
+    /**
+     * Updates that set the same columns.
+     *
+     * @param setColumns the remote columns whose values are set, ascending: all that the publisher sent
+     */
+    public record UpdateSet(List<Integer> setColumns, List<Update> rows) {
+        public UpdateSet {
+            setColumns = List.copyOf(setColumns);
+            rows = List.copyOf(rows);
+        }
+    }
+
+    /** @param search the tuple whose key columns find the row */
+    public record Update(Tuple search, Tuple newTuple, Expectation expectation) {}
+}

@@ -1,0 +1,5 @@
+/** The process. */
+@NullMarked
+package dev.pgapply.launcher;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,263 @@
+package dev.pgapply.worker.stats;
+
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.conflict.ConflictType;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one subscription shows of itself. It lives as long as the process, over all restarts of the worker. Any thread reads; each
+ * position has one writing thread, named at its setter; counters are adders.
+ */
+public final class SubscriptionStats {
+
+    private static final Logger log = LoggerFactory.getLogger(SubscriptionStats.class);
+
+    private final String subscription;
+    private final Clock clock;
+
+    private volatile SubscriptionStatus status = SubscriptionStatus.STARTING;
+    private volatile Instant statusSince;
+    private volatile @Nullable String statusReason;
+    private volatile @Nullable LastError lastError;
+
+    private volatile boolean connected;
+    private volatile Lsn receivedLsn = Lsn.ZERO;
+    private volatile Lsn writeLsn = Lsn.ZERO;
+    private volatile Lsn flushLsn = Lsn.ZERO;
+    private volatile Lsn applyLsn = Lsn.ZERO;
+    private volatile Lsn latestEndLsn = Lsn.ZERO;
+    private volatile @Nullable Instant lastMessageSendTime;
+    private volatile @Nullable Instant lastMessageReceiptTime;
+    private volatile @Nullable Instant oldestPendingCommitTime;
+    private volatile @Nullable Lsn publisherFlushLsn;
+    private volatile @Nullable OriginSnapshot origin;
+
+    private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
+
+    public final LongAdder transactions = new LongAdder();
+    public final LongAdder inserts = new LongAdder();
+    public final LongAdder updates = new LongAdder();
+    public final LongAdder deletes = new LongAdder();
+    public final LongAdder truncates = new LongAdder();
+    public final LongAdder batches = new LongAdder();
+    public final LongAdder batchRows = new LongAdder();
+    public final LongAdder exactFallbacks = new LongAdder();
+    public final LongAdder skippedTransactions = new LongAdder();
+    public final LongAdder applyErrors = new LongAdder();
+    public final LongAdder syncTableErrors = new LongAdder();
+    public final LongAdder retries = new LongAdder();
+    private final Map<ConflictType, LongAdder> conflicts = new EnumMap<>(ConflictType.class);
+
+    public SubscriptionStats(String subscription, Clock clock) {
+        this.subscription = subscription;
+        this.clock = clock;
+        this.statusSince = clock.instant();
+        for (ConflictType type : ConflictType.values()) {
+            conflicts.put(type, new LongAdder());
+        }
+    }
+
+    /** @param sessions one for each apply session */
+    public record OriginSnapshot(
+            String originName,
+            boolean nativeOrigin,
+            Lsn remoteLsn,
+            @Nullable Lsn localLsn,
+            @Nullable Instant remoteCommitTime,
+            List<Session> sessions) {
+
+        public record Session(
+                String session, Lsn remoteLsn, @Nullable Lsn localLsn) {}
+    }
+
+    public String subscription() {
+        return subscription;
+    }
+
+    public SubscriptionStatus status() {
+        return status;
+    }
+
+    /** Since when the status is what it is. */
+    public Instant statusSince() {
+        return statusSince;
+    }
+
+    /** Why the status is what it is, for people; null where the word says it all. */
+    public @Nullable String statusReason() {
+        return statusReason;
+    }
+
+    /** The only way to another status; logs the step and its reason. Called by the subscription's supervising thread and its leader. */
+    public synchronized void transition(SubscriptionStatus next, @Nullable String reason) {
+        SubscriptionStatus previous = status;
+        statusReason = reason;
+        if (previous == next) {
+            return;
+        }
+        status = next;
+        statusSince = clock.instant();
+        if (log.isInfoEnabled()) {
+            log.info(
+                    "subscription \"{}\": {} -> {}{}",
+                    subscription,
+                    previous.label(),
+                    next.label(),
+                    reason == null ? "" : " (" + reason + ")");
+        }
+    }
+
+    public @Nullable LastError lastError() {
+        return lastError;
+    }
+
+    /** Null once the subscription has applied something again. */
+    public void setLastError(@Nullable LastError error) {
+        lastError = error;
+    }
+
+    public boolean isConnected() {
+        return connected;
+    }
+
+    /** Whether the walsender connection stands. Set by the receiver. */
+    public void setConnected(boolean now) {
+        connected = now;
+    }
+
+    public Lsn receivedLsn() {
+        return receivedLsn;
+    }
+
+    /** Set by the receiver: the newest position that any frame named. */
+    public void setReceivedLsn(Lsn lsn) {
+        receivedLsn = lsn;
+    }
+
+    public Lsn writeLsn() {
+        return writeLsn;
+    }
+
+    public Lsn flushLsn() {
+        return flushLsn;
+    }
+
+    public Lsn applyLsn() {
+        return applyLsn;
+    }
+
+    /** Set by the receiver, to what it last sent to the publisher. */
+    public void setFeedback(Lsn write, Lsn flush, Lsn apply) {
+        writeLsn = write;
+        flushLsn = flush;
+        applyLsn = apply;
+    }
+
+    public Lsn latestEndLsn() {
+        return latestEndLsn;
+    }
+
+    /** Set by the receiver: the walsender's last reported end of WAL. */
+    public void setLatestEndLsn(Lsn lsn) {
+        latestEndLsn = lsn;
+    }
+
+    public @Nullable Instant lastMessageSendTime() {
+        return lastMessageSendTime;
+    }
+
+    public @Nullable Instant lastMessageReceiptTime() {
+        return lastMessageReceiptTime;
+    }
+
+    /** Set by the receiver. */
+    public void setLastMessage(Instant sendTime, Instant receiptTime) {
+        lastMessageSendTime = sendTime;
+        lastMessageReceiptTime = receiptTime;
+    }
+
+    public @Nullable Instant oldestPendingCommitTime() {
+        return oldestPendingCommitTime;
+    }
+
+    /** Set by the apply session: the commit time of the oldest transaction received and not yet flushed, or null if there is none. */
+    public void setOldestPendingCommitTime(@Nullable Instant time) {
+        oldestPendingCommitTime = time;
+    }
+
+    public @Nullable Lsn publisherFlushLsn() {
+        return publisherFlushLsn;
+    }
+
+    /** Set by the leader's clockwork every 10 s; null while disconnected. */
+    public void setPublisherFlushLsn(@Nullable Lsn lsn) {
+        publisherFlushLsn = lsn;
+    }
+
+    public @Nullable OriginSnapshot origin() {
+        return origin;
+    }
+
+    /** Set at start by the leader and after each commit by the apply session. */
+    public void setOrigin(OriginSnapshot snapshot) {
+        origin = snapshot;
+    }
+
+    /** How far behind the target is, in time: zero with nothing pending, null while disconnected. */
+    public @Nullable Duration lag() {
+        if (!connected) {
+            return null;
+        }
+        Instant oldest = oldestPendingCommitTime;
+        if (oldest == null) {
+            return Duration.ZERO;
+        }
+        Duration lag = Duration.between(oldest, clock.instant());
+        return lag.isNegative() ? Duration.ZERO : lag;
+    }
+
+    /** How many bytes of WAL the publisher has flushed beyond what is confirmed; null while disconnected. */
+    public @Nullable Long lagBytes() {
+        Lsn publisher = publisherFlushLsn;
+        if (!connected || publisher == null) {
+            return null;
+        }
+        return Math.max(0, publisher.bytesSince(flushLsn));
+    }
+
+    public LongAdder conflicts(ConflictType type) {
+        LongAdder adder = conflicts.get(type);
+        if (adder == null) {
+            throw new IllegalStateException("no counter for " + type);
+        }
+        return adder;
+    }
+
+    public List<TableProgress> tables() {
+        return tables.values().stream()
+                .sorted(java.util.Comparator.comparing(
+                                (TableProgress t) -> t.table().schema())
+                        .thenComparing(t -> t.table().name()))
+                .toList();
+    }
+
+    public void setTable(TableProgress progress) {
+        tables.put(progress.table(), progress);
+    }
+
+    public void clearTables() {
+        tables.clear();
+    }
+}

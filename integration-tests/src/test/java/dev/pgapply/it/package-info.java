@@ -1,0 +1,5 @@
+/** Tests against real servers. */
+@NullMarked
+package dev.pgapply.it;
+
+import org.jspecify.annotations.NullMarked;
