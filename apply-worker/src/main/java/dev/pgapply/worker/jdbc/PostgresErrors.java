@@ -12,7 +12,7 @@ public final class PostgresErrors {
     /** @param action what was being done, lower case and without full stop; empty where the server's sentence says enough */
     public static ApplyException translate(String action, SQLException e) {
         String state = e.getSQLState();
-        String message = action.isEmpty() ? e.getMessage() : action + ": " + e.getMessage();
+        String message = action.isEmpty() ? String.valueOf(e.getMessage()) : action + ": " + e.getMessage();
         return new ApplyException(kind(state == null ? "" : state), message, null, state, null, e);
     }
 
