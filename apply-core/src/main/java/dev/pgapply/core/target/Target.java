@@ -1,0 +1,22 @@
+package dev.pgapply.core.target;
+
+import dev.pgapply.core.QualifiedName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A target database, as the leader apply worker needs it: it describes tables and opens sessions. Thread-safe.
+ */
+public interface Target {
+
+    /** The table as the target's catalog has it now, or null if there is none of that name. */
+    @Nullable
+    TargetTable describe(QualifiedName name);
+
+    /**
+     * Opens a session under the epoch of the current owner.
+     *
+     * @param role what the session is for, as the server's activity view shows it: {@code apply}
+     * @throws dev.pgapply.core.ApplyException of kind OWNERSHIP_LOST if the epoch is no longer the current one
+     */
+    TargetSession openSession(String role);
+}

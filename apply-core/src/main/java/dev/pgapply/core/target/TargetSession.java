@@ -1,0 +1,69 @@
+package dev.pgapply.core.target;
+
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.batch.Change;
+import dev.pgapply.core.batch.SetPlan;
+import dev.pgapply.core.batch.Truncation;
+import java.time.Instant;
+
+/**
+ * One connection to the target that applies changes. Owned by one thread; nobody else touches it. Every method that meets a server's
+ * refusal throws {@link dev.pgapply.core.ApplyException} with the kind that the dialect gives it.
+ *
+ * <p>Order: {@link #begin}, then any number of executions and savepoints, then {@link #commit} or {@link #rollback}. After an error
+ * of kind CONNECTION the outcome of whatever was under way is unknown and the session is closed.
+ */
+public interface TargetSession extends AutoCloseable {
+
+    /** Begins a target transaction. It may be sent together with the first statement. */
+    void begin();
+
+    /**
+     * Executes the net effect of a batch inside the open transaction.
+     *
+     * @return what was found; if {@link SetOutcome#needsExactReplay()}, the caller rolls back and replays exactly
+     */
+    SetOutcome execute(SetPlan plan);
+
+    /**
+     * Executes one change with PostgreSQL's row-by-row semantics inside the open transaction: it finds exactly one row or none.
+     */
+    ChangeOutcome execute(Change change);
+
+    void truncate(Truncation truncation);
+
+    void savepoint(String name);
+
+    /** Undoes everything since the savepoint, which stays defined. */
+    void rollbackTo(String name);
+
+    /**
+     * Records the progress in the same transaction and commits it. When this returns, the rows are visible; they are durable once the
+     * target has flushed the returned position.
+     */
+    LocalCommit commit(Progress progress);
+
+    /** Ends the transaction without effect; harmless where none is open. */
+    void rollback();
+
+    /**
+     * Records that there was nothing to apply up to a position, by a durable commit of its own. When this returns, every earlier commit
+     * of this session is durable too.
+     */
+    void recordIdle(Lsn idleLsn);
+
+    /** Up to where the target's WAL is durable (on its synchronous standbys too, where it has some). */
+    Lsn flushedLsn();
+
+    @Override
+    void close();
+
+    /** @param remoteLsn the commit's end_lsn */
+    record Progress(Lsn remoteLsn, Instant remoteCommitTime) {}
+
+    /**
+     * @param localLsn a position of the target's WAL at or behind the commit record
+     * @param flushedLsn up to where the target's WAL was durable when the commit was answered
+     */
+    record LocalCommit(Lsn localLsn, Lsn flushedLsn) {}
+}

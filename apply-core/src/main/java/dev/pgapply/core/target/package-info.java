@@ -1,0 +1,5 @@
+/** The seam to a target database. It has no SQL; a dialect implements it in apply-worker. */
+@NullMarked
+package dev.pgapply.core.target;
+
+import org.jspecify.annotations.NullMarked;
