@@ -1,8 +1,6 @@
 package dev.pgapply.core.relation;
 
 import dev.pgapply.core.pgoutput.Relation;
-import dev.pgapply.core.target.TargetColumn;
-import dev.pgapply.core.target.TargetTable;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,7 @@
 package dev.pgapply.core.target;
 
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.relation.TargetTable;
 import org.jspecify.annotations.Nullable;
 
 /**

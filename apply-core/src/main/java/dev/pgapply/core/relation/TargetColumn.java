@@ -1,4 +1,4 @@
-package dev.pgapply.core.target;
+package dev.pgapply.core.relation;
 
 import dev.pgapply.core.Oid;
 
