@@ -72,6 +72,20 @@ public final class ApplyException extends RuntimeException {
     private final @Nullable String hint;
     private final @Nullable String sqlState;
     private final @Nullable String column;
+    private final @Nullable Context context;
+
+    /**
+     * Where in the stream it went wrong; added once, by the worker's loop.
+     *
+     * @param sentence PostgreSQL's own: {@code processing remote data for replication origin … finished at 0/14C0378}
+     * @param relation schema and name of the target relation
+     * @param finishLsn what an operator would skip
+     */
+    public record Context(
+            String sentence,
+            @Nullable String relation,
+            @Nullable Xid xid,
+            @Nullable Lsn finishLsn) {}
 
     public ApplyException(Kind kind, String message) {
         this(kind, message, null, null, null, null);
@@ -93,11 +107,32 @@ public final class ApplyException extends RuntimeException {
             @Nullable String sqlState,
             @Nullable String column,
             @Nullable Throwable cause) {
+        this(kind, message, hint, sqlState, column, null, cause);
+    }
+
+    private ApplyException(
+            Kind kind,
+            String message,
+            @Nullable String hint,
+            @Nullable String sqlState,
+            @Nullable String column,
+            @Nullable Context context,
+            @Nullable Throwable cause) {
         super(message, cause);
         this.kind = kind;
         this.hint = hint;
         this.sqlState = sqlState;
         this.column = column;
+        this.context = context;
+    }
+
+    /** The same failure, saying where it happened; a failure that says so already stays as it is. */
+    public ApplyException in(Context where) {
+        if (context != null) {
+            return this;
+        }
+        return new ApplyException(
+                kind, getMessage(), hint, sqlState, column, where, getCause() == null ? this : getCause());
     }
 
     public static ApplyException withHint(Kind kind, String message, String hint) {
@@ -106,6 +141,11 @@ public final class ApplyException extends RuntimeException {
 
     public Kind kind() {
         return kind;
+    }
+
+    /** Where in the stream it went wrong, or null if it has to do with no change. */
+    public @Nullable Context context() {
+        return context;
     }
 
     /** What a person can do about it, or null. */
