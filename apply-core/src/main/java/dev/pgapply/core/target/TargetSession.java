@@ -55,6 +55,9 @@ public interface TargetSession extends AutoCloseable {
     /** Up to where the target's WAL is durable (on its synchronous standbys too, where it has some). */
     Lsn flushedLsn();
 
+    /** Cuts the connection at once, whatever it is doing. The one method that another thread may call. */
+    void abort();
+
     @Override
     void close();
 
