@@ -1,0 +1,46 @@
+package dev.pgapply.core.tablesync;
+
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides which changes a table takes (worker.c, should_apply_changes_for_rel). Immutable.
+ *
+ * @param tables the subscription's tables, as pgapply.subscription_rel has them
+ */
+public record SubscribedTables(Map<QualifiedName, Entry> tables) {
+
+    /** @param syncLsn where the copy is consistent; null for a READY table that was never copied */
+    public record Entry(TableSyncState state, @Nullable Lsn syncLsn) {}
+
+    public SubscribedTables {
+        tables = Map.copyOf(tables);
+    }
+
+    public boolean contains(QualifiedName table) {
+        return tables.containsKey(table);
+    }
+
+    /**
+     * Whether a transaction's changes are applied to the table. Its commit LSN may equal the sync LSN: the first transaction after a
+     * consistent point may have exactly that commit LSN.
+     *
+     * @param finalLsn the transaction's commit LSN, as Begin announces it
+     */
+    public boolean takes(QualifiedName table, Lsn finalLsn) {
+        Entry entry = tables.get(table);
+        if (entry == null) {
+            return false;
+        }
+        return switch (entry.state()) {
+            case READY -> true;
+            case SYNCDONE -> {
+                Lsn syncLsn = entry.syncLsn();
+                yield syncLsn == null || !finalLsn.isBefore(syncLsn);
+            }
+            case INIT, DATASYNC -> false;
+        };
+    }
+}
