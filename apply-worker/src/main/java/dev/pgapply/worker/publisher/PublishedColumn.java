@@ -1,0 +1,13 @@
+package dev.pgapply.worker.publisher;
+
+import dev.pgapply.core.Oid;
+
+/**
+ * A column that the subscription's publications send.
+ *
+ * @param typeName the type for people, with its modifier (format_type)
+ * @param key whether it is part of the replica identity
+ * @param binary whether the type means the same bytes on every server: built in, with send and receive functions, and not one whose
+ *     value is an oid (reg*)
+ */
+public record PublishedColumn(String name, Oid type, int typeModifier, String typeName, boolean key, boolean binary) {}

@@ -1,0 +1,100 @@
+package dev.pgapply.worker.publisher;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.jdbc.PostgresErrors;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+/**
+ * Creates and drops the subscription's replication slots. Stateless; each call uses connections of its own, on the caller's thread.
+ */
+public final class ReplicationSlots {
+
+    private static final String UNDEFINED_OBJECT = "42704";
+    private static final String QUERY_CANCELED = "57014";
+
+    private final PostgresConnections publisher;
+    private final String applicationName;
+
+    /** @param applicationName what the subscription's walsenders are called: its name */
+    public ReplicationSlots(PostgresConnections publisher, String applicationName) {
+        this.publisher = publisher;
+        this.applicationName = applicationName;
+    }
+
+    /** Opens the walsender connection on which a slot will be created; nothing is created yet. */
+    public SlotCreation prepareCreation(String slotName) {
+        return new SlotCreation(publisher.openReplication(applicationName), slotName);
+    }
+
+    /**
+     * Ends the walsender that uses the slot if it is one of this subscription's, by its application_name: a leftover of an engine that
+     * is gone. Harmless if there is none.
+     *
+     * @throws ApplyException of kind SLOT_IN_USE if somebody else uses the slot
+     */
+    public void endOwnWalsender(PublisherCatalog catalog, Connection connection, String slotName, int major) {
+        ReplicationSlot slot = catalog.slot(slotName, major);
+        if (slot == null) {
+            return;
+        }
+        Integer pid = slot.activePid();
+        if (pid == null) {
+            return;
+        }
+        if (!effectiveApplicationName().equals(slot.activeApplicationName())) {
+            throw inUse(slot);
+        }
+        try (PreparedStatement statement = connection.prepareStatement("SELECT pg_terminate_backend(?)")) {
+            statement.setInt(1, pid);
+            statement.execute();
+        } catch (SQLException e) {
+            throw PostgresErrors.translate(
+                    "could not end the walsender of replication slot \"" + slotName + "\", pid " + pid, e);
+        }
+    }
+
+    /** An application_name in the publisher's URL wins over the subscription's name, as in PostgreSQL. */
+    private String effectiveApplicationName() {
+        return publisher.url().properties().getOrDefault("ApplicationName", applicationName);
+    }
+
+    /** The error that says who uses a slot. */
+    public static ApplyException inUse(ReplicationSlot slot) {
+        return ApplyException.withHint(
+                Kind.SLOT_IN_USE,
+                "replication slot \"" + slot.name() + "\" is active for pid " + slot.activePid()
+                        + " (application_name \"" + slot.activeApplicationName() + "\")",
+                "stop that process, or give this subscription a slot_name of its own");
+    }
+
+    /**
+     * Drops a slot, waiting while it is active. When this returns there is no slot of that name.
+     *
+     * @param patience how long to wait while the slot is active
+     * @throws ApplyException of kind SLOT_IN_USE if it is still active then
+     */
+    public void drop(String slotName, Duration patience) {
+        try (Connection replication = publisher.openReplication(applicationName);
+                Statement statement = replication.createStatement()) {
+            statement.setQueryTimeout((int) Math.max(1, patience.toSeconds()));
+            statement.execute("DROP_REPLICATION_SLOT \"" + slotName + "\" WAIT");
+        } catch (SQLException e) {
+            if (UNDEFINED_OBJECT.equals(e.getSQLState())) {
+                return;
+            }
+            if (QUERY_CANCELED.equals(e.getSQLState())) {
+                throw new ApplyException(
+                        Kind.SLOT_IN_USE,
+                        "replication slot \"" + slotName + "\" is still active after " + patience.toSeconds() + " s",
+                        e);
+            }
+            throw PostgresErrors.translate("could not drop replication slot \"" + slotName + "\"", e);
+        }
+    }
+}
