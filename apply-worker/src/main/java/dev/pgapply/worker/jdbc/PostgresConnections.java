@@ -4,17 +4,30 @@ import dev.pgapply.core.subscription.ConnectionUrl;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
+import org.postgresql.PGConnection;
+import org.postgresql.PGProperty;
 
 /**
- * Opens connections to one server. Each has its output settings, search_path and timeouts pinned in the start-up packet, so that no
- * default of a role or database can win (SEMANTICS S-1, S-2). Thread-safe.
+ * Opens connections to one server. Output settings and timeouts are pinned in the start-up packet, behind the operator's own
+ * {@code options}, so that no default of a role or database can win; settings that not every version knows, and those that the driver
+ * would send itself, follow by SET (SEMANTICS S-1, S-2). Thread-safe.
  */
 public final class PostgresConnections {
 
     private static final String PINNED = "-c datestyle=ISO -c intervalstyle=postgres -c extra_float_digits=3"
-            + " -c bytea_output=hex -c statement_timeout=0 -c lock_timeout=0"
+            + " -c bytea_output=hex -c xmloption=content -c statement_timeout=0 -c lock_timeout=0"
             + " -c idle_in_transaction_session_timeout=0";
+
+    /**
+     * What a target session has besides: a role or database that is read-only or serializable by default must not change how changes
+     * are applied, and a policy must fail instead of hiding rows (execMain.c, S-19).
+     */
+    private static final String PINNED_TARGET = " -c default_transaction_isolation=read\\ committed"
+            + " -c default_transaction_read_only=off -c default_transaction_deferrable=off -c row_security=off";
 
     private final ConnectionUrl url;
 
@@ -26,31 +39,133 @@ public final class PostgresConnections {
         return url;
     }
 
-    /** Opens an ordinary connection in autocommit mode. */
+    /** Opens an ordinary connection in autocommit mode, with an empty search_path. */
     public Connection open(String applicationName) {
-        return connect(applicationName, new Properties());
+        return connect(applicationName, PINNED, new Properties());
+    }
+
+    /**
+     * Opens a connection that writes to the target: as {@link #open}, and a dead host frees its locks within about 30 seconds. Statements
+     * are prepared on the server at their first use, and kept only by whoever asked for them.
+     */
+    public Connection openTarget(String applicationName) {
+        Properties session = new Properties();
+        PGProperty.PREPARE_THRESHOLD.set(session, 1);
+        PGProperty.PREPARED_STATEMENT_CACHE_QUERIES.set(session, 0);
+        PGProperty.STRING_TYPE.set(session, "unspecified");
+        PGProperty.TCP_KEEP_ALIVE.set(session, true);
+        Connection connection = connect(applicationName, PINNED + PINNED_TARGET, session);
+        runAll(
+                connection,
+                List.of(
+                        "SET tcp_keepalives_idle = 10",
+                        "SET tcp_keepalives_interval = 5",
+                        "SET tcp_keepalives_count = 3",
+                        "SET tcp_user_timeout = 30000"));
+        tryToSet(connection, "SET client_connection_check_interval = 5000");
+        return connection;
     }
 
     /** Opens a walsender connection ({@code replication=database}); it speaks the simple query protocol only. */
     public Connection openReplication(String applicationName) {
         Properties replication = new Properties();
-        replication.setProperty("replication", "database");
-        replication.setProperty("preferQueryMode", "simple");
-        replication.setProperty("assumeMinServerVersion", "14");
-        return connect(applicationName, replication);
+        PGProperty.REPLICATION.set(replication, "database");
+        PGProperty.PREFER_QUERY_MODE.set(replication, "simple");
+        PGProperty.ASSUME_MIN_SERVER_VERSION.set(replication, "14");
+        PGProperty.TCP_KEEP_ALIVE.set(replication, true);
+        // The operator's own application_name wins here, as in PostgreSQL (libpqwalreceiver.c:
+        // fallback_application_name).
+        String own = url.properties().get(PGProperty.APPLICATION_NAME.getName());
+        return connect(own == null ? applicationName : own, PINNED, replication);
     }
 
-    private Connection connect(String applicationName, Properties extra) {
+    private Connection connect(String applicationName, String pinned, Properties extra) {
         Properties properties = new Properties();
         properties.putAll(url.properties());
         properties.putAll(extra);
-        properties.putIfAbsent("ApplicationName", applicationName);
-        String options = url.properties().get("options");
-        properties.setProperty("options", options == null ? PINNED : options + " " + PINNED);
+        PGProperty.APPLICATION_NAME.set(properties, applicationName);
+        String options = url.properties().get(PGProperty.OPTIONS.getName());
+        PGProperty.OPTIONS.set(properties, options == null ? pinned : options + " " + pinned);
+        Connection connection;
         try {
-            return DriverManager.getConnection(url.jdbcUrl(), properties);
+            connection = DriverManager.getConnection(url.jdbcUrl(), properties);
         } catch (SQLException e) {
-            throw PostgresErrors.translate("could not connect to " + url.display(), e);
+            throw PostgresErrors.whileConnecting(url, e);
+        }
+        runAll(connection, settingsOfVersion(connection));
+        return connection;
+    }
+
+    /**
+     * The driver may send a search_path, and sends the JVM's time zone, which would let the machine that runs the engine decide what
+     * triggers see; both would win over {@code options}.
+     */
+    private static List<String> settingsOfVersion(Connection connection) {
+        List<String> settings = new ArrayList<>(List.of("SET search_path = ''", "SET TimeZone = 'UTC'"));
+        int version = serverMajorVersion(connection);
+        if (version >= 14) {
+            settings.add("SET idle_session_timeout = 0");
+        }
+        if (version >= 17) {
+            settings.add("SET transaction_timeout = 0");
+        }
+        return settings;
+    }
+
+    /** The server's major version, as it said at connection: no round trip. */
+    public static int serverMajorVersion(Connection connection) {
+        try {
+            String version = connection.unwrap(PGConnection.class).getParameterStatus("server_version");
+            if (version != null) {
+                int digits = 0;
+                while (digits < version.length() && Character.isDigit(version.charAt(digits))) {
+                    digits++;
+                }
+                if (digits > 0) {
+                    return Integer.parseInt(version, 0, digits, 10);
+                }
+            }
+            return connection.getMetaData().getDatabaseMajorVersion();
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not read the server's version", e);
+        }
+    }
+
+    private void runAll(Connection connection, List<String> statements) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(String.join(";", statements));
+        } catch (SQLException e) {
+            closeQuietly(connection, e);
+            throw PostgresErrors.whileConnecting(url, e);
+        }
+    }
+
+    /** For a setting that some platforms or roles refuse: without it the session works all the same. */
+    private void tryToSet(Connection connection, String setting) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(setting);
+        } catch (SQLException e) {
+            if (PostgresErrors.isConnectionLost(e)) {
+                closeQuietly(connection, e);
+                throw PostgresErrors.whileConnecting(url, e);
+            }
+        }
+    }
+
+    /** Cuts a connection's socket at once, whatever it is doing; from any thread. */
+    public static void cut(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not cut the connection", e);
+        }
+    }
+
+    private static void closeQuietly(Connection connection, SQLException reason) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
         }
     }
 }
