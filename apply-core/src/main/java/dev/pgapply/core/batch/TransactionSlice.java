@@ -20,6 +20,10 @@ public record TransactionSlice(
         List<Step> steps,
         @Nullable End end) {
 
+    public TransactionSlice {
+        steps = List.copyOf(steps);
+    }
+
     /** @param endLsn the position after the commit record: what progress is measured by */
     public record End(Lsn commitLsn, Lsn endLsn, Instant commitTime) {}
 

@@ -1,6 +1,7 @@
 package dev.pgapply.core.relation;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -32,5 +33,20 @@ public final class AttributeMap {
     /** The remote columns that are applied, ascending. */
     public List<Integer> mapped() {
         return mapped;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof AttributeMap map && Arrays.equals(localIndexes, map.localIndexes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(localIndexes);
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(localIndexes);
     }
 }

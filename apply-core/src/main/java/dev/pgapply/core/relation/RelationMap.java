@@ -1,0 +1,119 @@
+package dev.pgapply.core.relation;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.Oid;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.pgoutput.Relation;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The remote relations in force, by the publisher's oid, and those that are open on the target (relation.c, LogicalRepRelMap). Owned
+ * by the leader apply worker's thread.
+ *
+ * <p>A Relation message only stores the remote part; the target is asked when the first change needs it. An entry stays the same
+ * object for as long as neither side's description changes, so that a batch can tell by identity that nothing changed.
+ */
+public final class RelationMap {
+
+    private final Map<Oid, Slot> slots = new HashMap<>();
+
+    /** What is known of one remote relation. */
+    private static final class Slot {
+        final Relation remote;
+        /** The entry last opened; current only if the flag says so, else kept to recognise an unchanged description. */
+        @Nullable
+        RelationMapEntry entry;
+
+        boolean open;
+
+        Slot(Relation remote) {
+            this.remote = remote;
+        }
+    }
+
+    /** Whether storing this relation would replace a different one that changes may already have been collected for. */
+    public boolean willReplace(Relation relation) {
+        Slot slot = slots.get(relation.oid());
+        return slot != null && !slot.remote.equals(outsideStreamBlock(relation));
+    }
+
+    /** Puts a relation in force. An equal one changes nothing: the publisher repeats itself after every invalidation. */
+    public void put(Relation relation) {
+        Relation remote = outsideStreamBlock(relation);
+        Slot slot = slots.get(remote.oid());
+        if (slot == null || !slot.remote.equals(remote)) {
+            slots.put(remote.oid(), new Slot(remote));
+        }
+    }
+
+    /** Which (sub)transaction announced a relation says nothing of what it is. */
+    private static Relation outsideStreamBlock(Relation relation) {
+        if (relation.xid() == null) {
+            return relation;
+        }
+        return new Relation(null, relation.oid(), relation.name(), relation.replicaIdentity(), relation.columns());
+    }
+
+    /**
+     * The relation in force.
+     *
+     * @throws ApplyException of kind PROTOCOL_VIOLATION if the publisher never described it
+     */
+    public Relation remote(Oid oid) {
+        return slot(oid).remote;
+    }
+
+    /** The open entry, or null if the relation is unknown, was never opened, or its target's description is no longer trusted. */
+    public @Nullable RelationMapEntry entry(Oid oid) {
+        Slot slot = slots.get(oid);
+        return slot != null && slot.open ? slot.entry : null;
+    }
+
+    /**
+     * The open entry; opens it first where need be.
+     *
+     * @param describe asks the target for the table of that name, null if there is none
+     * @throws ApplyException of kind SCHEMA_MISMATCH or PERMISSION if the target cannot take the relation's changes, or
+     *     PROTOCOL_VIOLATION if the publisher never described it
+     */
+    public RelationMapEntry open(Oid oid, Function<QualifiedName, @Nullable TargetTable> describe) {
+        Slot slot = slot(oid);
+        RelationMapEntry known = slot.entry;
+        if (slot.open && known != null) {
+            return known;
+        }
+        QualifiedName name = slot.remote.name();
+        RelationMapEntry entry = RelationMapping.map(slot.remote, describe.apply(name), name);
+        slot.open = true;
+        if (known != null && known.equals(entry)) {
+            return known;
+        }
+        slot.entry = entry;
+        return entry;
+    }
+
+    private Slot slot(Oid oid) {
+        Slot slot = slots.get(oid);
+        if (slot == null) {
+            throw new ApplyException(Kind.PROTOCOL_VIOLATION, "no relation map entry for remote relation ID " + oid);
+        }
+        return slot;
+    }
+
+    /** The target's description of this relation is no longer trusted; the remote part stays. */
+    public void invalidateTarget(Oid oid) {
+        Slot slot = slots.get(oid);
+        if (slot != null) {
+            slot.open = false;
+        }
+    }
+
+    /** No description of the target is trusted any longer; the remote parts stay. */
+    public void invalidateTargets() {
+        slots.values().forEach(slot -> slot.open = false);
+    }
+}
