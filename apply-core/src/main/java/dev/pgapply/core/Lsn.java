@@ -1,5 +1,7 @@
 package dev.pgapply.core;
 
+import java.util.HexFormat;
+
 /**
  * A position in a server's write-ahead log (PostgreSQL's {@code XLogRecPtr}): an unsigned byte offset, written as two hexadecimal
  * numbers.
@@ -22,7 +24,7 @@ public record Lsn(long value) implements Comparable<Lsn> {
             throw invalid(text);
         }
         for (int i = 0; i < text.length(); i++) {
-            if (i != slash && Character.digit(text.charAt(i), 16) < 0) {
+            if (i != slash && !HexFormat.isHexDigit(text.charAt(i))) {
                 throw invalid(text);
             }
         }

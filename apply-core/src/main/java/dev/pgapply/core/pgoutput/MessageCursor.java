@@ -157,7 +157,8 @@ final class MessageCursor {
             offsets[column] = position;
             byte status = buffer[position++];
             if (status == 't' || status == 'b') {
-                position += count32("bytes of a column", 1);
+                int length = count32("bytes of a column", 1); // not "position +=": that would read position first
+                position += length;
             } else if (status != 'n' && status != 'u') {
                 throw violation("unrecognized column status " + (status & 0xFF) + " of column " + (column + 1) + " in "
                         + message + " message");
