@@ -102,7 +102,7 @@ public final class PostgresErrors {
         if (TRANSIENT.contains(state)) {
             return Kind.TRANSIENT;
         }
-        if (FULL.contains(state) || state.startsWith("58") && saysNoSpace(sentence)) {
+        if (FULL.contains(state) || (state.startsWith("58") && saysNoSpace(sentence))) {
             return Kind.TARGET_FULL;
         }
         if (state.equals("23505")) {
