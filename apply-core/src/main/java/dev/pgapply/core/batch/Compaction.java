@@ -12,7 +12,42 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the net effect of a batch. Used once, by the thread that seals the batch.
+ * Finds the net effect of a batch: the sets that come to the same as its changes one by one. Used once, by the thread that seals the
+ * batch.
+ *
+ * <h2>What has to hold</h2>
+ *
+ * For every input that both paths accept, the sets leave the same rows as the single changes in their order, and report the same
+ * conflicts; also on a target that misses rows or has others. Where that cannot be promised beforehand, there is no plan
+ * ({@link #plan} returns null). Where it depends on the target's rows, the plan says what must be found or must be absent
+ * ({@link SetPlan.Expectation}); if the target disagrees, the batch is undone and replayed exactly. An error of the target, whatever
+ * it is, has the same consequence. So reordering may cost a replay, but it must never silently give another result.
+ *
+ * <h2>Why reordering gives no other result</h2>
+ *
+ * <ul>
+ *   <li><b>Nobody watches.</b> A table with triggers, rules or foreign-key actions that fire in this session has no plan. Without
+ *       them a change reads and writes one row of one table, and what happens to one row does not depend on any other row, except for
+ *       constraints over several rows.
+ *   <li><b>Constraints over several rows</b> (unique, exclusion) can refuse a set that the single changes would pass: an error, hence
+ *       a replay. The other way round, a set may pass where the single changes would be refused in between (a value used by a row
+ *       that a later change deletes; a CHECK that only an overwritten value violates). Then the rows are those of the publisher, and
+ *       the exact path does not accept the input at all.
+ *   <li><b>Tables are independent</b> of each other for the same reason. A TRUNCATE takes tables as wholes: it ends a phase, and
+ *       nothing moves across it. (Rows of one partitioned table that come under two names, root and leaf, would not be independent;
+ *       the publisher sends a row's changes under one of them.)
+ *   <li><b>Different keys are independent</b>, and rows of the same key keep their order, within a stage and from stage to stage:
+ *       {@link KeyedCompaction}. Which key a change has is decided by bytes, so only types are admitted whose equality is that of
+ *       their bytes, the same type and modifier on both sides, NOT NULL and in one format; other tables keep the order of all
+ *       changes: {@link OrderedCompaction}.
+ *   <li><b>Rows without a key</b> are a multiset: {@link FullRowCompaction}.
+ *   <li><b>Columns of the target's own</b> get their default once a row that stays is inserted, in the order of the inserts; an insert
+ *       that a later delete undoes takes no number from a sequence. A row that is deleted and inserted again is deleted and inserted,
+ *       never updated, since its own columns begin anew.
+ * </ul>
+ *
+ * A table that is known by two different descriptions within a batch (it was altered, or two remote relations have its name) has no
+ * plan: tuples of different shapes cannot be merged.
  */
 final class Compaction {
 

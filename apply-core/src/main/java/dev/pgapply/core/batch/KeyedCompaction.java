@@ -10,7 +10,41 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** placeholder javadoc */
+/**
+ * A relation whose rows have a key (the target's identity) that bytes decide.
+ *
+ * <p><b>One key within one stage.</b> Changes are merged as they come:
+ *
+ * <pre>
+ *                insert                 update                 delete
+ *   UNTOUCHED    INSERTED               UPDATED                DELETED
+ *   INSERTED     -                      INSERTED, merged       GONE
+ *   UPDATED      -                      UPDATED, merged *      DELETED *
+ *   DELETED      REPLACED               -                      -
+ *   REPLACED     -                      REPLACED, merged       DELETED *
+ *   GONE         INSERTED               -                      -
+ * </pre>
+ *
+ * "-": no publisher does that to one key, unless its rows have another key than the target's; the batch is then applied exactly. "*":
+ * the row stands for several changes. If it is missing, each of them is a conflict of its own, so it must be found. A row that is
+ * GONE must be absent: if one is found, the insert would have been refused. A single update or delete that misses its row is one
+ * conflict, and the insert of a REPLACED row does not care, just as one by one. Merging is by column: what a later change did not
+ * send (unchanged TOAST) stays as it was.
+ *
+ * <p><b>Stages.</b> A key change is an UPDATE by the old key and nothing else, since delete and insert would lose the columns that
+ * were not sent and the target's own. It touches two keys, and no set can hold it: it is applied in order, in the list that ends a
+ * stage. So
+ *
+ * <ul>
+ *   <li>an ordinary change goes to the stage of its key, or to the one behind it if the key's newest change is in order;
+ *   <li>a change in order goes to the later of its keys' stages.
+ * </ul>
+ *
+ * By these rules no change is executed before an earlier one of the same key: within a stage the sets come before the list, and the
+ * list keeps its order. A chain of key changes ({@code id = id + 1} over the whole table) stays one list in one stage. The same list
+ * takes what is not to be merged: a change with a NULL in its key, and an INSERT that does not carry all its values (a row filter
+ * made it of an UPDATE), which only the dialect can complete or refuse.
+ */
 final class KeyedCompaction implements RelationCompaction {
 
     private final RelationMapEntry relation;

@@ -25,7 +25,7 @@ public record SetPlan(List<Phase> phases) {
 
     public record TruncatePhase(Truncation truncation) implements Phase {}
 
-    /** What a phase does to one relation. */
+    /** What a phase does to one relation. Rows found by FULL_ROW have one stage and nothing in order. */
     public record RelationChanges(RelationMapEntry relation, List<Stage> stages) {
         public RelationChanges {
             stages = List.copyOf(stages);
@@ -35,8 +35,8 @@ public record SetPlan(List<Phase> phases) {
     /**
      * Sets that run in this order: deletes, updates, inserts, then single changes one after the other.
      *
-     * @param inOrder changes that no set can hold: key changes, and every change of a relation whose key's bytes do not decide
-     *     equality
+     * @param inOrder changes that no set can hold: key changes, an INSERT with columns that were not sent, and every change of a
+     *     relation whose key's bytes do not decide equality, from the first that is no INSERT on
      */
     public record Stage(List<Delete> deletes, List<UpdateSet> updates, List<Tuple> inserts, List<Change> inOrder) {
         public Stage {
@@ -52,8 +52,9 @@ public record SetPlan(List<Phase> phases) {
      *
      * <ul>
      *   <li>MAY_BE_MISSING: the row stands for one change; if it is not found, that is one conflict and nothing more.
-     *   <li>MUST_BE_FOUND: the row stands for several changes; if it is not found, the batch is replayed exactly, so that each of them
-     *       meets its own conflict.
+     *   <li>MUST_BE_FOUND: the row stands for several changes, or (FULL_ROW) others of the batch touch rows equal to it; if it is not
+     *       found at once, the batch is replayed exactly, so that each of them meets its own conflict. It is not looked for again: by
+     *       then a row that the batch itself wrote could be taken for it.
      *   <li>MUST_BE_ABSENT: the row was inserted and deleted within the batch; if one is found, the insert would have been a conflict,
      *       and the batch is replayed exactly.
      * </ul>
