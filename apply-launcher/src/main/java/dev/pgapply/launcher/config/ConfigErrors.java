@@ -16,6 +16,7 @@ final class ConfigErrors {
     }
 
     static ApplyException outOfRange(String path, String value, String place, String range) {
+        String shown = value.replaceAll("\\p{Cntrl}", "?");
         return refused(
                 "\"" + path + "\" is \"" + shown + "\" (" + place + "): it must be " + range, "correct the value");
     }

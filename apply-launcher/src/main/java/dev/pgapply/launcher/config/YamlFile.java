@@ -66,8 +66,7 @@ final class YamlFile {
     private ConfigNode node() throws IOException {
         if (parser.isCurrentAlias()) {
             throw ConfigErrors.refused(
-                    "the configuration has an alias (" + place() + ")",
-                    "quote a value that begins with *");
+                    "the configuration has an alias (" + place() + ")", "quote a value that begins with *");
         }
         if (parser.currentToken() == JsonToken.START_OBJECT) {
             return mapping();
