@@ -53,7 +53,7 @@ public final class PostgresConnections {
         PGProperty.PREPARE_THRESHOLD.set(session, 1);
         PGProperty.PREPARED_STATEMENT_CACHE_QUERIES.set(session, 0);
         PGProperty.STRING_TYPE.set(session, "unspecified");
-        PGProperty.TCP_KEEP_ALIVE.set(session, true);
+        PatientSocketFactory.useFor(session);
         Connection connection = connect(applicationName, PINNED + PINNED_TARGET, session);
         runAll(
                 connection,
@@ -69,10 +69,26 @@ public final class PostgresConnections {
     /** Opens a walsender connection ({@code replication=database}); it speaks the simple query protocol only. */
     public Connection openReplication(String applicationName) {
         Properties replication = new Properties();
+        PatientSocketFactory.useFor(replication);
+        return openReplication(applicationName, replication);
+    }
+
+    /** Opens a walsender connection for the receiver, who waits on its socket. */
+    public WalSenderConnection openWalSender(String applicationName) {
+        try (PatientSocketFactory.Lease lease = new PatientSocketFactory.Lease()) {
+            Properties replication = new Properties();
+            lease.useFor(replication);
+            // The socket keeps time; a timeout of the driver's would end a read in the middle of a message.
+            PGProperty.SOCKET_TIMEOUT.set(replication, 0);
+            Connection connection = openReplication(applicationName, replication);
+            return new WalSenderConnection(connection, lease.socket());
+        }
+    }
+
+    private Connection openReplication(String applicationName, Properties replication) {
         PGProperty.REPLICATION.set(replication, "database");
         PGProperty.PREFER_QUERY_MODE.set(replication, "simple");
         PGProperty.ASSUME_MIN_SERVER_VERSION.set(replication, "14");
-        PGProperty.TCP_KEEP_ALIVE.set(replication, true);
         // The operator's own application_name wins here, as in PostgreSQL (libpqwalreceiver.c:
         // fallback_application_name).
         String own = url.properties().get(PGProperty.APPLICATION_NAME.getName());

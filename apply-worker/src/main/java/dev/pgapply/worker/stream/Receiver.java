@@ -1,0 +1,317 @@
+package dev.pgapply.worker.stream;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the walsender's stream into a {@link ReceiveQueue} and sends feedback. Its thread {@code receiver/<sub>} alone uses the
+ * connection and never waits for the target: with a full queue it stops reading, which is the back-pressure, but goes on sending
+ * (DESIGN 3.4; worker.c, LogicalRepApplyLoop and send_feedback).
+ *
+ * <p>It knows nothing of what is applied: the positions it sends come from a supplier, read whenever it wakes, and never go back. Its
+ * end, for whatever reason but {@link #close}, is the queue's failure.
+ */
+public final class Receiver implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Receiver.class);
+
+    /** What the receiver has in hand before it takes the queue's lock. */
+    private static final int BATCH_FRAMES = 512;
+
+    private static final long BATCH_BYTES = 256 * 1024;
+
+    /** The longest sleep: within it a moved position is noticed. */
+    private static final Duration IDLE_TICK = Duration.ofMillis(100);
+
+    /** While an answer of the apply side may come any moment: a synchronous commit on the publisher may be waiting for it. */
+    private static final Duration BUSY_TICK = Duration.ofMillis(5);
+
+    private static final Duration BUSY_AFTER_FRAME = Duration.ofSeconds(1);
+    private static final Duration WARNINGS_EVERY = Duration.ofSeconds(1);
+
+    /** For the server to read the last positions. */
+    private static final Duration FAREWELL = Duration.ofMillis(500);
+
+    private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
+
+    private final ReceiverOptions options;
+    private final WalSenderStream stream;
+    private final Supplier<FeedbackPositions> positions;
+    private final ReceiveQueue queue;
+    private final SubscriptionStats stats;
+    private final Ticker ticker;
+    private final Clock clock;
+    private final StatusSchedule schedule;
+    private final ReceiveTimeout timeout;
+    private final Gulp gulp;
+    private final Thread thread;
+
+    private final List<Frame> batch = new ArrayList<>(BATCH_FRAMES);
+    private int handedOver;
+    private long batchBytes;
+    private long bytesSeen;
+    private long lastFrameAt;
+    private long warningsAt;
+    private Lsn receivedLsn = Lsn.ZERO;
+    private @Nullable String lastWarning;
+    private @Nullable ApplyException timedOut;
+    private volatile boolean closing;
+
+    // More than six: the parts are the seams at which the tests stand.
+    Receiver(
+            ReceiverOptions options,
+            WalSenderStream stream,
+            Duration walSenderTimeout,
+            Supplier<FeedbackPositions> positions,
+            ReceiveQueue queue,
+            SubscriptionStats stats,
+            Ticker ticker,
+            Clock clock) {
+        this.options = options;
+        this.stream = stream;
+        this.positions = positions;
+        this.queue = queue;
+        this.stats = stats;
+        this.ticker = ticker;
+        this.clock = clock;
+        long now = ticker.nanos();
+        this.schedule = new StatusSchedule(options.statusInterval(), walSenderTimeout, now);
+        this.timeout = new ReceiveTimeout(options.receiveTimeout(), now);
+        this.gulp = new Gulp(now);
+        this.lastFrameAt = now;
+        this.warningsAt = now;
+        this.thread = new Thread(this::run, "receiver/" + options.subscription());
+        this.thread.setDaemon(true);
+    }
+
+    /**
+     * Connects, starts the replication and starts the thread. When this returns, the publisher streams.
+     *
+     * @param positions what may be reported; read on the receiver's thread, so a volatile read
+     * @throws ApplyException if the publisher cannot be reached or refuses
+     */
+    public static Receiver start(
+            PostgresConnections publisher,
+            ReceiverOptions options,
+            Supplier<FeedbackPositions> positions,
+            ReceiveQueue queue,
+            SubscriptionStats stats,
+            Ticker ticker,
+            Clock clock) {
+        CopyDualStream stream = CopyDualStream.start(publisher, options);
+        Receiver receiver =
+                new Receiver(options, stream, stream.walSenderTimeout(), positions, queue, stats, ticker, clock);
+        receiver.startThread();
+        return receiver;
+    }
+
+    void startThread() {
+        stats.setConnected(true);
+        thread.start();
+    }
+
+    /** Positions have moved. They are sent within 100 ms, whether or not this is called; it saves a busy stream's pause. Any thread. */
+    public void nudge() {
+        LockSupport.unpark(thread);
+    }
+
+    /**
+     * Sends the last positions, as far as the publisher lets it, and closes the connection. Returns within a few seconds even if the
+     * publisher is dead. Any thread but the receiver's own.
+     */
+    @Override
+    public void close() {
+        closing = true;
+        queue.close();
+        nudge();
+        try {
+            if (!join(CLOSE_WAIT)) {
+                stream.abort();
+                join(CLOSE_WAIT);
+            }
+        } catch (InterruptedException e) {
+            stream.abort();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean join(Duration atMost) throws InterruptedException {
+        TimeUnit.MILLISECONDS.timedJoin(thread, atMost.toMillis());
+        return !thread.isAlive();
+    }
+
+    private void run() {
+        try {
+            receive();
+            sendStatus(false);
+        } catch (ApplyException e) {
+            queue.fail(e);
+        } catch (SQLException e) {
+            if (!closing) {
+                queue.fail(
+                        timedOut != null
+                                ? timedOut
+                                : ReplicationErrors.inStream(options.slotName(), e, stream.lastBytes()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            queue.fail(new ApplyException(Kind.INTERNAL, "the receiver's thread was interrupted", e));
+        } catch (RuntimeException e) {
+            queue.fail(new ApplyException(Kind.INTERNAL, "the receiver failed: " + e, e));
+        } finally {
+            stats.setConnected(false);
+            stream.finish(FAREWELL);
+        }
+    }
+
+    private void receive() throws SQLException, InterruptedException {
+        stream.setWaiter(this::waitForRest, IDLE_TICK);
+        while (!closing) {
+            byte[] payload = stream.read(false);
+            if (payload == null) {
+                handOver();
+                keepTime();
+                letGather();
+                if (!stream.awaitReadable(tick())) {
+                    continue;
+                }
+                payload = stream.read(true);
+                if (payload == null) {
+                    throw ReplicationErrors.ended();
+                }
+            }
+            collect(FrameDecoder.decode(payload));
+        }
+    }
+
+    private void collect(Frame frame) throws SQLException, InterruptedException {
+        batch.add(frame);
+        batchBytes += ReceiveQueue.weight(frame);
+        if (frame instanceof Keepalive keepalive && keepalive.replyRequested()) {
+            // At once, with the positions of now, lest the walsender gives us up; the leader moves them when it gets
+            // there.
+            sendStatus(false);
+        }
+        if (batch.size() >= BATCH_FRAMES || batchBytes >= BATCH_BYTES) {
+            handOver();
+            keepTime();
+        }
+    }
+
+    /** Gives the batch to the leader. With a full queue this waits, and the status goes out all the same. */
+    private void handOver() throws SQLException, InterruptedException {
+        if (batch.isEmpty()) {
+            return;
+        }
+        lastFrameAt = ticker.nanos();
+        showReceived();
+        while (handedOver < batch.size() && !closing) {
+            int count = queue.put(batch, handedOver, tick());
+            handedOver += count;
+            if (count == 0) {
+                // Whoever does not read cannot say that the publisher is silent.
+                timeout.restart(ticker.nanos());
+                sendStatusIfDue();
+            }
+        }
+        batch.clear();
+        handedOver = 0;
+        batchBytes = 0;
+    }
+
+    private void showReceived() {
+        Frame last = batch.get(batch.size() - 1);
+        for (Frame frame : batch) {
+            receivedLsn = receivedLsn.max(frame.endLsn());
+        }
+        stats.setReceivedLsn(receivedLsn);
+        stats.setLatestEndLsn(receivedLsn);
+        stats.setLastMessage(FrameDecoder.toInstant(last.sendTimeMicros()), clock.instant());
+    }
+
+    private void keepTime() throws SQLException {
+        long now = ticker.nanos();
+        long bytes = stream.bytesReceived();
+        if (bytes != bytesSeen) {
+            bytesSeen = bytes;
+            timeout.restart(now);
+        }
+        if (timeout.isOver(now)) {
+            timedOut = new ApplyException(Kind.CONNECTION, "terminating logical replication worker due to timeout");
+            throw timedOut;
+        }
+        if (timeout.shallAsk(now)) {
+            sendStatus(true);
+        }
+        sendStatusIfDue();
+        if (now - warningsAt >= WARNINGS_EVERY.toNanos()) {
+            warningsAt = now;
+            showWarning();
+        }
+    }
+
+    /** Called while half a message has come: what is complete goes on to the leader, the status to the publisher. */
+    private boolean waitForRest() throws SQLException {
+        if (closing) {
+            sendStatus(false);
+            return false;
+        }
+        try {
+            if (handedOver < batch.size()) {
+                handedOver += queue.put(batch, handedOver, Duration.ZERO);
+            }
+            keepTime();
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ApplyException e) {
+            return false;
+        }
+    }
+
+    private void letGather() {
+        if (!options.gulp().isZero() && gulp.isBusy(bytesSeen, ticker.nanos())) {
+            LockSupport.parkNanos(this, options.gulp().toNanos());
+        }
+    }
+
+    private Duration tick() {
+        return ticker.nanos() - lastFrameAt < BUSY_AFTER_FRAME.toNanos() ? BUSY_TICK : IDLE_TICK;
+    }
+
+    private void sendStatusIfDue() throws SQLException {
+        if (schedule.isDue(positions.get(), ticker.nanos())) {
+            sendStatus(false);
+        }
+    }
+
+    private void sendStatus(boolean replyRequested) throws SQLException {
+        FeedbackPositions next = schedule.next(positions.get());
+        stream.send(StatusUpdate.encode(next, FrameDecoder.toMicros(clock.instant()), replyRequested));
+        schedule.sent(next, ticker.nanos());
+        stats.setFeedback(next.write(), next.flush(), next.apply());
+    }
+
+    private void showWarning() throws SQLException {
+        String warning = stream.takeWarning();
+        if (warning != null && !warning.equals(lastWarning)) {
+            lastWarning = warning;
+            log.warn("subscription \"{}\": the publisher warns: {}", options.subscription(), warning);
+        }
+    }
+}
