@@ -21,7 +21,11 @@ final class Gulp {
         windowStart = now;
     }
 
-    /** Called before each wait. @param totalBytes all that ever came */
+    /**
+     * Called before each wait.
+     *
+     * @param totalBytes all that ever came
+     */
     boolean isBusy(long totalBytes, long now) {
         boolean busy = totalBytes - windowBytes >= BUSY_BYTES && now - windowStart <= WINDOW_NANOS;
         if (busy || now - windowStart > WINDOW_NANOS) {
