@@ -1,0 +1,305 @@
+package dev.pgapply.it.support;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.pgapply.core.Lsn;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine as people run it: {@code java -jar pgapply.jar run -c FILE}. The test's thread owns it; REST may be asked from any
+ * thread. A process that is left running is ended at the end of the JVM.
+ */
+public final class EngineProcess implements Subscriber {
+
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "end-engines"));
+    }
+
+    private static final Duration CATCH_UP = Duration.ofMinutes(2);
+
+    private final EngineConfig config;
+    private final List<String> jvmOptions;
+    private final Map<String, String> environment;
+    private final Path log;
+    private final RestClient rest;
+    private @Nullable Process process;
+
+    private EngineProcess(EngineConfig config, List<String> jvmOptions, Map<String, String> environment) {
+        this.config = config;
+        this.jvmOptions = List.copyOf(jvmOptions);
+        this.environment = Map.copyOf(environment);
+        this.log = config.file().resolveSibling("engine.log");
+        this.rest = new RestClient(config.port());
+    }
+
+    /** How the process is started. */
+    public static final class Builder {
+        private final EngineConfig config;
+        private final List<String> jvmOptions = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        private final Map<String, String> environment = new TreeMap<>();
+
+        private Builder(EngineConfig config) {
+            this.config = config;
+            environment.put(EngineConfig.PASSWORD_VARIABLE, PostgresServer.PASSWORD);
+            heap("128m");
+        }
+
+        /** The greatest heap, as in {@code -Xmx}; the JVM ends at once when that is not enough. */
+        public Builder heap(String size) {
+            jvmOptions.removeIf(option -> option.startsWith("-Xmx") || option.contains("OutOfMemory"));
+            jvmOptions.add("-Xmx" + size);
+            jvmOptions.add("-XX:+ExitOnOutOfMemoryError");
+            return this;
+        }
+
+        /** Both compilers and the JVM's own choice of a collector, as people have it: for measurements. */
+        public Builder tuned() {
+            jvmOptions.removeIf(option -> option.startsWith("-XX:+UseSerial") || option.startsWith("-XX:Tiered"));
+            return this;
+        }
+
+        public Builder jvmOption(String option) {
+            jvmOptions.add(option);
+            return this;
+        }
+
+        public Builder environment(String name, String value) {
+            environment.put(name, value);
+            return this;
+        }
+
+        public EngineProcess start() {
+            EngineProcess engine = new EngineProcess(config, jvmOptions, environment);
+            engine.start();
+            return engine;
+        }
+    }
+
+    public static Builder of(EngineConfig config) {
+        return new Builder(config);
+    }
+
+    /** Starts an engine with the usual options. */
+    public static EngineProcess start(EngineConfig config) {
+        return of(config).start();
+    }
+
+    /** Starts it, again after an end; returns at once. Its log goes on in the same file. */
+    @Override
+    public void start() {
+        if (process != null && process.isAlive()) {
+            throw new IllegalStateException("the engine runs already");
+        }
+        List<String> command = new ArrayList<>(EngineCommand.java(jvmOptions));
+        command.addAll(List.of("run", "-c", config.file().toString()));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(config.directory().toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        builder.environment().putAll(environment);
+        try {
+            Process started = builder.start();
+            RUNNING.add(started);
+            RUNNING.removeIf(ended -> !ended.isAlive());
+            process = started;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Process process() {
+        Process current = process;
+        if (current == null) {
+            throw new IllegalStateException("the engine was never started");
+        }
+        return current;
+    }
+
+    public EngineConfig config() {
+        return config;
+    }
+
+    public RestClient rest() {
+        return rest;
+    }
+
+    public long pid() {
+        return process().pid();
+    }
+
+    public boolean isRunning() {
+        return process().isAlive();
+    }
+
+    /** SIGKILL; when this returns the process is gone. */
+    public void killNine() {
+        process().destroyForcibly();
+        awaitExit(Duration.ofSeconds(30));
+    }
+
+    /** SIGTERM, and the exit code: the engine has 8 s for it, the test allows 15. */
+    public int terminate() {
+        process().destroy();
+        return awaitExit(Duration.ofSeconds(15));
+    }
+
+    /** Waits for the end and gives the exit code. */
+    public int awaitExit(Duration atMost) {
+        try {
+            if (!process().waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new AssertionError("the engine did not end within " + atMost + "\n" + logTail());
+            }
+            return process().exitValue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for the engine's end", e);
+        }
+    }
+
+    /** SIGSTOP: its connections stay open and it does nothing. */
+    public void pause() {
+        Processes.signal("STOP", pid());
+    }
+
+    /** SIGCONT after {@link #pause}. */
+    public void resume() {
+        Processes.signal("CONT", pid());
+    }
+
+    /** Ends it in an orderly way. */
+    @Override
+    public void stop() {
+        int exit = terminate();
+        if (exit != 0) {
+            throw new AssertionError("the engine exited with " + exit + " after SIGTERM\n" + logTail());
+        }
+    }
+
+    /** The only subscription of the configuration. */
+    private EngineConfig.Subscription subscription() {
+        if (config.subscriptions().size() != 1) {
+            throw new IllegalStateException("name the subscription: there are " + config.subscriptions());
+        }
+        return config.subscriptions().get(0);
+    }
+
+    /** {@code /api/v1/subscriptions/<name>}. */
+    public JsonNode status(String name) {
+        return rest.subscription(name, "");
+    }
+
+    /** The status of the only subscription. */
+    public JsonNode status() {
+        return status(subscription().name());
+    }
+
+    /** Waits until the only subscription has one of these statuses. */
+    public void awaitStatus(String... wanted) {
+        awaitStatus(subscription().name(), CATCH_UP, Set.of(wanted));
+    }
+
+    public void awaitStatus(String name, Duration atMost, Set<String> wanted) {
+        Wait.until(
+                "subscription \"" + name + "\" to be " + wanted,
+                atMost,
+                () -> wanted.contains(status(name).path("status").asText()),
+                this::explain);
+    }
+
+    /** Waits until the only subscription shows an error whose message contains the text, and returns the error. */
+    public JsonNode awaitError(String text) {
+        String name = subscription().name();
+        Wait.until(
+                "an error that says \"" + text + "\"",
+                CATCH_UP,
+                () -> status(name).path("last_error").path("message").asText().contains(text),
+                this::explain);
+        return status(name).path("last_error");
+    }
+
+    @Override
+    public void awaitStreaming() {
+        awaitStatus("streaming");
+    }
+
+    @Override
+    public void awaitCaughtUp() {
+        EngineConfig.Subscription subscription = subscription();
+        awaitApplied(subscription.name(), subscription.publisher().insertLsn(), CATCH_UP);
+    }
+
+    /** Waits until the subscription has applied and flushed all up to this position of the publisher. */
+    public void awaitApplied(String name, Lsn end, Duration atMost) {
+        Wait.until(
+                "subscription \"" + name + "\" to have applied and flushed " + end,
+                atMost,
+                () -> {
+                    JsonNode status = status(name);
+                    return reached(status.path("apply_lsn"), end) && reached(status.path("flush_lsn"), end);
+                },
+                this::explain);
+    }
+
+    private static boolean reached(JsonNode lsn, Lsn end) {
+        return lsn.isTextual() && !Lsn.parse(lsn.asText()).isBefore(end);
+    }
+
+    /** All that it printed since its first start, on both streams. */
+    public String log() {
+        try {
+            return Files.exists(log) ? Files.readString(log) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String logTail() {
+        String text = log();
+        return text.substring(Math.max(0, text.length() - 8_000));
+    }
+
+    /** What to add to a failure: status where it answers, and the log's end. */
+    public String explain() {
+        String answer;
+        try {
+            answer = rest.get("/api/v1/subscriptions").body();
+        } catch (IllegalStateException | UncheckedIOException e) {
+            answer = "no answer: " + e;
+        }
+        return "running: " + isRunning() + "\nstatus: " + answer + "\nlog " + log + ":\n" + logTail();
+    }
+
+    /** Ends it if it runs. CASES.md G6 is checked here for every test: no password in its log. */
+    @Override
+    public void close() {
+        if (isRunning()) {
+            resume();
+            process().destroy();
+            try {
+                if (!process().waitFor(15, TimeUnit.SECONDS)) {
+                    process().destroyForcibly();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                process().destroyForcibly();
+            }
+        }
+        if (log().contains(PostgresServer.PASSWORD)) {
+            throw new AssertionError("the engine's log \"" + log + "\" shows a password");
+        }
+    }
+}
