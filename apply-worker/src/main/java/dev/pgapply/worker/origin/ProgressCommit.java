@@ -1,0 +1,244 @@
+package dev.pgapply.worker.origin;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.target.TargetSession.LocalCommit;
+import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
+import dev.pgapply.worker.stream.Ticker;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Begins and commits the transactions of an apply session, with the progress as part of each: a row of
+ * {@code pgapply.origin_status}, and the native origin beside it. Owned by the apply session's thread, on the session's connection, which is in
+ * autocommit mode between transactions.
+ *
+ * <p>A commit takes two messages. The first records the progress and makes deferred constraints speak up, so that an error of the data
+ * still leaves a session that can be rolled back. The second is {@code xact_setup}, COMMIT and the positions behind it: from
+ * PostgreSQL 16 on, whatever aborts after {@code xact_setup} moves the origin although the rows are gone (SEMANTICS 1.7), so nothing may stand between it
+ * and COMMIT. An error in the second message leaves the outcome unknown and the session closed.
+ */
+public final class ProgressCommit {
+
+    // The cast raises where the row is gone or not before the new progress; a count of zero rows would let the COMMIT
+    // behind it pass.
+    private static final String NO_SUCH_ROW = "no row of pgapply.origin_status is before this progress: ";
+
+    private static final String RECORD =
+            "WITH moved AS (UPDATE pgapply.origin_status SET remote_lsn = ?, remote_commit_time = ?"
+                    + " WHERE subid = ? AND apply_session = ? AND remote_lsn < ? RETURNING 1)"
+                    + " SELECT CASE count(*) WHEN 1 THEN 1 ELSE ('" + NO_SUCH_ROW
+                    + "' || count(*))::int END FROM moved;"
+                    + " SET CONSTRAINTS ALL IMMEDIATE";
+
+    private static final String COMMIT = "COMMIT; " + TargetWal.POSITIONS;
+
+    private static final String COMMIT_WITH_ORIGIN = "SELECT pg_replication_origin_xact_setup(?, ?); " + COMMIT;
+
+    private static final String RECORD_IDLE = "SET LOCAL synchronous_commit = on;"
+            + " UPDATE pgapply.origin_status SET idle_lsn = greatest(idle_lsn, ?) WHERE subid = ? AND apply_session = ?; COMMIT";
+
+    private final Connection connection;
+    private final int subid;
+    private final NativeOrigin origin;
+    private final TargetWal wal;
+    private final PreparedStatement record;
+    private final PreparedStatement commit;
+    private final PreparedStatement commitWithOrigin;
+    private final PreparedStatement recordIdle;
+
+    private Lsn remoteLsn;
+    private @Nullable Instant remoteCommitTime;
+    private @Nullable Lsn localLsn;
+
+    private ProgressCommit(Connection connection, int subid, OriginStatus recorded, Ticker ticker) throws SQLException {
+        this.connection = connection;
+        this.subid = subid;
+        this.remoteLsn = recorded.remoteLsn();
+        this.remoteCommitTime = recorded.remoteCommitTime();
+        this.wal = new TargetWal(connection);
+        this.record = connection.prepareStatement(RECORD);
+        this.commit = connection.prepareStatement(COMMIT);
+        this.commitWithOrigin = connection.prepareStatement(COMMIT_WITH_ORIGIN);
+        this.recordIdle = connection.prepareStatement(RECORD_IDLE);
+        this.origin = new NativeOrigin(connection, subid, ticker);
+        origin.attachIfDue(remoteLsn);
+    }
+
+    /**
+     * Reads the recorded progress and sets up the native origin where that can be had.
+     *
+     * @param connection a session that has passed the epoch fence, in autocommit mode; it stays the caller's to close
+     */
+    public static ProgressCommit open(Connection connection, int subid, Ticker ticker) {
+        OriginStatus recorded = OriginStatus.read(connection, subid);
+        try {
+            return new ProgressCommit(connection, subid, recorded, ticker);
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not prepare the apply session", e);
+        }
+    }
+
+    /** Begins a transaction. BEGIN itself is sent together with the first statement (or COPY) on the connection. */
+    public void begin() {
+        try {
+            origin.attachIfDue(remoteLsn);
+            connection.setAutoCommit(false);
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not begin a transaction", e);
+        }
+    }
+
+    /**
+     * Records the progress in the open transaction and commits. When this returns the rows are visible; they are durable once
+     * {@link #flushedLsn} has reached the returned local position.
+     *
+     * @throws ApplyException of a data error's kind with the session still open if a deferred constraint is violated: roll back; of any kind with the
+     *     connection closed if the commit itself failed: whether it happened is unknown
+     */
+    public LocalCommit commit(Progress progress) {
+        recordInTransaction(progress);
+        boolean withOrigin = origin.isAttached();
+        PreparedStatement statement = withOrigin ? commitWithOrigin : commit;
+        LocalCommit committed;
+        try {
+            if (withOrigin) {
+                statement.setObject(1, progress.remoteLsn().toString(), Types.OTHER);
+                statement.setObject(2, progress.remoteCommitTime().atOffset(ZoneOffset.UTC));
+            }
+            committed = executeCommit(statement);
+            connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            throw abort(PostgresErrors.translate(
+                    "could not commit; whether the transaction is in the target is unknown", e));
+        }
+        remoteLsn = progress.remoteLsn();
+        remoteCommitTime = progress.remoteCommitTime();
+        localLsn = committed.localLsn();
+        return committed;
+    }
+
+    private void recordInTransaction(Progress progress) {
+        try {
+            String lsn = progress.remoteLsn().toString();
+            record.setObject(1, lsn, Types.OTHER);
+            record.setObject(2, progress.remoteCommitTime().atOffset(ZoneOffset.UTC));
+            record.setInt(3, subid);
+            record.setInt(4, OriginStatus.LEADER_SESSION);
+            record.setObject(5, lsn, Types.OTHER);
+            record.execute();
+        } catch (SQLException e) {
+            if (String.valueOf(e.getMessage()).contains(NO_SUCH_ROW)) {
+                throw new ApplyException(
+                        Kind.STATE_MISMATCH,
+                        "could not record progress " + progress.remoteLsn() + ": the row of subscription id " + subid
+                                + " in pgapply.origin_status is missing or already there; this session last recorded "
+                                + remoteLsn,
+                        e);
+            }
+            throw PostgresErrors.translate("", e);
+        }
+    }
+
+    /** The positions are the last of the message's results. */
+    private LocalCommit executeCommit(PreparedStatement statement) throws SQLException {
+        boolean isResultSet = statement.execute();
+        LocalCommit committed = null;
+        while (isResultSet || statement.getUpdateCount() != -1) {
+            if (isResultSet) {
+                try (ResultSet row = statement.getResultSet()) {
+                    if (row.getMetaData().getColumnCount() > 1 && row.next()) {
+                        committed = wal.committed(row);
+                    }
+                }
+            }
+            isResultSet = statement.getMoreResults();
+        }
+        if (committed == null) {
+            throw new SQLException("the server did not answer with its WAL positions", "08P01");
+        }
+        return committed;
+    }
+
+    /** Ends the open transaction without effect; harmless where none is open. */
+    public void rollback() {
+        try {
+            if (!connection.getAutoCommit()) {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            throw abort(PostgresErrors.translate("could not roll back", e));
+        }
+    }
+
+    /**
+     * Records, by a commit of its own with synchronous_commit = on, that there was nothing to apply up to a position. When this returns, it
+     * and every earlier commit of this session are durable. Needs a session without an open transaction.
+     */
+    public void recordIdle(Lsn idleLsn) {
+        try {
+            origin.attachIfDue(remoteLsn);
+            connection.setAutoCommit(false);
+            recordIdle.setObject(1, idleLsn.toString(), Types.OTHER);
+            recordIdle.setInt(2, subid);
+            recordIdle.setInt(3, OriginStatus.LEADER_SESSION);
+            recordIdle.execute();
+            int rows = 0;
+            while (recordIdle.getUpdateCount() != -1) {
+                rows += recordIdle.getUpdateCount();
+                recordIdle.getMoreResults();
+            }
+            connection.setAutoCommit(true);
+            if (rows != 1) {
+                throw OriginStatus.missing(subid);
+            }
+        } catch (SQLException e) {
+            throw abort(PostgresErrors.translate("could not record idle position " + idleLsn, e));
+        }
+    }
+
+    /** Up to where the target's WAL is durable, on its synchronous standbys too where it has some that the role can see. */
+    public Lsn flushedLsn() {
+        try {
+            return wal.flushedLsn();
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not ask the target how far its WAL is flushed", e);
+        }
+    }
+
+    /** The end_lsn of the last transaction that this session committed, or that it found in the record. */
+    public Lsn remoteLsn() {
+        return remoteLsn;
+    }
+
+    /** What to show of the progress after the last commit. */
+    public OriginSnapshot snapshot() {
+        return new OriginSnapshot(
+                NativeOrigin.name(subid),
+                origin.isAttached(),
+                remoteLsn,
+                localLsn,
+                remoteCommitTime,
+                List.of(new OriginSnapshot.Session("apply", remoteLsn, localLsn)));
+    }
+
+    private ApplyException abort(ApplyException failure) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
+        }
+        return failure;
+    }
+}
