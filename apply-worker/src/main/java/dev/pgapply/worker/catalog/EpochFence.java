@@ -3,6 +3,7 @@ package dev.pgapply.worker.catalog;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.jdbc.SessionFence;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,7 +16,7 @@ import java.sql.SQLException;
  *
  * @param epoch the epoch of the owner whose sessions may enter
  */
-public record EpochFence(int subid, int epoch) {
+public record EpochFence(int subid, int epoch) implements SessionFence {
 
     /**
      * Lets a new session in. Called once for each target session, before it does anything else.
@@ -23,6 +24,7 @@ public record EpochFence(int subid, int epoch) {
      * @param connection in autocommit mode: lock and epoch must be two statements with a snapshot each
      * @throws ApplyException of kind OWNERSHIP_LOST if the epoch is no longer the current one; the caller closes the connection
      */
+    @Override
     public void enter(Connection connection) {
         try {
             try (PreparedStatement lock = connection.prepareStatement("SELECT pg_advisory_lock_shared(?, ?)")) {

@@ -69,7 +69,7 @@ public final class Ownership implements AutoCloseable {
      * @param whenLost called by {@link #check}, on its thread, when the lock session turns out to be gone: closes all target sessions at once
      */
     public static Ownership open(PostgresConnections target, String applicationName, int subid, Runnable whenLost) {
-        Connection connection = target.open(applicationName);
+        Connection connection = target.openTarget(applicationName);
         try {
             connection.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
             return new Ownership(connection, subid, backendPid(connection), whenLost);

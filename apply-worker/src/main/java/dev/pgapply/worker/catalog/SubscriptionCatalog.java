@@ -10,6 +10,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.origin.NativeOrigin;
 import dev.pgapply.worker.origin.OriginStatus;
+import dev.pgapply.worker.publisher.PublisherIdentity;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -51,7 +52,9 @@ public final class SubscriptionCatalog {
     public @Nullable SubscriptionRow find(Connection connection, String name) {
         List<SubscriptionRow> rows = run(
                 "could not read pgapply.subscription",
-                () -> CatalogSchema.exists(connection) ? select(connection, SELECT + " WHERE name = ?", name) : List.<SubscriptionRow>of());
+                () -> CatalogSchema.exists(connection)
+                        ? select(connection, SELECT + " WHERE name = ?", name)
+                        : List.<SubscriptionRow>of());
         return rows.isEmpty() ? null : rows.get(0);
     }
 
@@ -60,11 +63,13 @@ public final class SubscriptionCatalog {
             Connection connection, String publisherSystemIdentifier, String slotName) {
         List<SubscriptionRow> rows = run(
                 "could not read pgapply.subscription",
-                () -> CatalogSchema.exists(connection) ? select(
-                    connection,
-                    SELECT + " WHERE publisher_system_identifier = ? AND slot_name = ?",
-                    publisherSystemIdentifier,
-                    slotName) : List.<SubscriptionRow>of());
+                () -> CatalogSchema.exists(connection)
+                        ? select(
+                                connection,
+                                SELECT + " WHERE publisher_system_identifier = ? AND slot_name = ?",
+                                publisherSystemIdentifier,
+                                slotName)
+                        : List.<SubscriptionRow>of());
         return rows.isEmpty() ? null : rows.get(0);
     }
 
@@ -288,7 +293,7 @@ public final class SubscriptionCatalog {
                         row.getString(4),
                         SlotState.of(row.getString(5)),
                         row.getString(6),
-                        new PublisherIdentity(row.getString(7), row.getInt(8), row.getString(9)),
+                        new SubscriptionRow.Publisher(row.getString(7), row.getInt(8), row.getString(9)),
                         new TargetIdentity(row.getString(10), row.getLong(11)),
                         lsn(row.getString(12)),
                         row.getObject(13, OffsetDateTime.class).toInstant()));

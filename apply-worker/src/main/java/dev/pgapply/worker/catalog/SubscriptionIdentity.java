@@ -4,6 +4,8 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.origin.OriginStatus;
+import dev.pgapply.worker.publisher.PublisherIdentity;
+import dev.pgapply.worker.publisher.TimelineHistory;
 
 /**
  * Whether what the configuration reaches is what the subscription was made for, and whether its record and the publisher's WAL still belong
@@ -18,7 +20,7 @@ public final class SubscriptionIdentity {
 
     /** The publisher's cluster and database, and the slot. */
     public static void checkPublisher(SubscriptionRow row, PublisherIdentity publisher, String slotName) {
-        PublisherIdentity recorded = row.publisher();
+        SubscriptionRow.Publisher recorded = row.publisher();
         if (!recorded.systemIdentifier().equals(publisher.systemIdentifier())) {
             throw mismatch(
                     row,
@@ -50,9 +52,9 @@ public final class SubscriptionIdentity {
 
     /** The record against the publisher's WAL. Once this returns, the publisher's timeline may be recorded. */
     public static void checkProgress(
-            SubscriptionRow row, OriginStatus recorded, IdentifySystem publisher, TimelineHistory history) {
+            SubscriptionRow row, OriginStatus recorded, PublisherIdentity publisher, TimelineHistory history) {
         Lsn startLsn = recorded.startLsn();
-        int timeline = publisher.publisher().timeline();
+        int timeline = publisher.timeline();
         int recordedTimeline = row.publisher().timeline();
         if (timeline != recordedTimeline) {
             Lsn branchPoint = history.branchPoint(recordedTimeline);
@@ -71,12 +73,12 @@ public final class SubscriptionIdentity {
                                 + " bytes before: the target has transactions that the publisher lost");
             }
         }
-        if (publisher.flushLsn().isBefore(startLsn)) {
+        if (publisher.walLsn().isBefore(startLsn)) {
             throw mismatch(
                     row,
                     "stands at " + startLsn,
-                    "the publisher has only come to " + publisher.flushLsn() + ", "
-                            + startLsn.bytesSince(publisher.flushLsn())
+                    "the publisher has only come to " + publisher.walLsn() + ", "
+                            + startLsn.bytesSince(publisher.walLsn())
                             + " bytes before: it was restored to an earlier state, or is another server");
         }
     }

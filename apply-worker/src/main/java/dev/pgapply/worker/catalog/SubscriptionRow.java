@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param subid a random number below 2^31 that names the origin and the locks
  * @param disabledReason why it is disabled, for people; null while it is enabled
- * @param publisher which cluster and database it was made for, and the timeline it last followed
+ * @param publisher which cluster and database it was made for
  * @param target which cluster and database it was made in
  * @param consistentPoint where the slot begins and the first copy is consistent; null until the slot exists
  */
@@ -20,7 +20,11 @@ public record SubscriptionRow(
         @Nullable String disabledReason,
         SlotState slotState,
         String slotName,
-        PublisherIdentity publisher,
+        Publisher publisher,
         TargetIdentity target,
         @Nullable Lsn consistentPoint,
-        Instant createdAt) {}
+        Instant createdAt) {
+
+    /** @param timeline the timeline that the subscription last followed */
+    public record Publisher(String systemIdentifier, int timeline, String database) {}
+}

@@ -6,29 +6,35 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.jdbc.SessionCommit;
 import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Begins and commits the transactions of an apply session, with the progress as part of each: a row of
- * {@code pgapply.origin_status}, and the native origin beside it. Owned by the apply session's thread, on the session's connection, which is in
- * autocommit mode between transactions.
+ * Commits the transactions of an apply session, with the progress as part of each: a row of {@code pgapply.origin_status}, and the
+ * native origin beside it. Owned by the apply session's thread, on the session's connection, which is in autocommit mode: transactions are
+ * begun and ended by statements.
  *
  * <p>A commit takes two messages. The first records the progress and makes deferred constraints speak up, so that an error of the data
  * still leaves a session that can be rolled back. The second is {@code xact_setup}, COMMIT and the positions behind it: from
  * PostgreSQL 16 on, whatever aborts after {@code xact_setup} moves the origin although the rows are gone (SEMANTICS 1.7), so nothing may stand between it
  * and COMMIT. An error in the second message leaves the outcome unknown and the session closed.
  */
-public final class ProgressCommit {
+public final class ProgressCommit implements SessionCommit {
+
+    private static final Logger log = LoggerFactory.getLogger(ProgressCommit.class);
 
     // The cast raises where the row is gone or not before the new progress; a count of zero rows would let the COMMIT
     // behind it pass.
@@ -45,7 +51,7 @@ public final class ProgressCommit {
 
     private static final String COMMIT_WITH_ORIGIN = "SELECT pg_replication_origin_xact_setup(?, ?); " + COMMIT;
 
-    private static final String RECORD_IDLE = "SET LOCAL synchronous_commit = on;"
+    private static final String RECORD_IDLE = "BEGIN; SET LOCAL synchronous_commit = on;"
             + " UPDATE pgapply.origin_status SET idle_lsn = greatest(idle_lsn, ?) WHERE subid = ? AND apply_session = ?; COMMIT";
 
     private final Connection connection;
@@ -89,16 +95,6 @@ public final class ProgressCommit {
         }
     }
 
-    /** Begins a transaction. BEGIN itself is sent together with the first statement (or COPY) on the connection. */
-    public void begin() {
-        try {
-            origin.attachIfDue(remoteLsn);
-            connection.setAutoCommit(false);
-        } catch (SQLException e) {
-            throw PostgresErrors.translate("could not begin a transaction", e);
-        }
-    }
-
     /**
      * Records the progress in the open transaction and commits. When this returns the rows are visible; they are durable once
      * {@link #flushedLsn} has reached the returned local position.
@@ -106,6 +102,7 @@ public final class ProgressCommit {
      * @throws ApplyException of a data error's kind with the session still open if a deferred constraint is violated: roll back; of any kind with the
      *     connection closed if the commit itself failed: whether it happened is unknown
      */
+    @Override
     public LocalCommit commit(Progress progress) {
         recordInTransaction(progress);
         boolean withOrigin = origin.isAttached();
@@ -117,7 +114,6 @@ public final class ProgressCommit {
                 statement.setObject(2, progress.remoteCommitTime().atOffset(ZoneOffset.UTC));
             }
             committed = executeCommit(statement);
-            connection.setAutoCommit(true);
         } catch (SQLException e) {
             throw abort(PostgresErrors.translate(
                     "could not commit; whether the transaction is in the target is unknown", e));
@@ -125,7 +121,18 @@ public final class ProgressCommit {
         remoteLsn = progress.remoteLsn();
         remoteCommitTime = progress.remoteCommitTime();
         localLsn = committed.localLsn();
+        attachOrigin();
         return committed;
+    }
+
+    /** Between transactions: an origin that was still in use at the start may be free by now. */
+    private void attachOrigin() {
+        try {
+            origin.attachIfDue(remoteLsn);
+        } catch (SQLException e) {
+            // The commit has happened and is reported; the next statement finds the connection gone.
+            log.debug("connection lost behind a commit", e);
+        }
     }
 
     private void recordInTransaction(Progress progress) {
@@ -171,12 +178,10 @@ public final class ProgressCommit {
     }
 
     /** Ends the open transaction without effect; harmless where none is open. */
+    @Override
     public void rollback() {
-        try {
-            if (!connection.getAutoCommit()) {
-                connection.rollback();
-                connection.setAutoCommit(true);
-            }
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("ROLLBACK");
         } catch (SQLException e) {
             throw abort(PostgresErrors.translate("could not roll back", e));
         }
@@ -186,10 +191,10 @@ public final class ProgressCommit {
      * Records, by a commit of its own with synchronous_commit = on, that there was nothing to apply up to a position. When this returns, it
      * and every earlier commit of this session are durable. Needs a session without an open transaction.
      */
+    @Override
     public void recordIdle(Lsn idleLsn) {
         try {
             origin.attachIfDue(remoteLsn);
-            connection.setAutoCommit(false);
             recordIdle.setObject(1, idleLsn.toString(), Types.OTHER);
             recordIdle.setInt(2, subid);
             recordIdle.setInt(3, OriginStatus.LEADER_SESSION);
@@ -199,7 +204,6 @@ public final class ProgressCommit {
                 rows += recordIdle.getUpdateCount();
                 recordIdle.getMoreResults();
             }
-            connection.setAutoCommit(true);
             if (rows != 1) {
                 throw OriginStatus.missing(subid);
             }
@@ -209,6 +213,7 @@ public final class ProgressCommit {
     }
 
     /** Up to where the target's WAL is durable, on its synchronous standbys too where it has some that the role can see. */
+    @Override
     public Lsn flushedLsn() {
         try {
             return wal.flushedLsn();

@@ -1,4 +1,4 @@
-package dev.pgapply.worker.catalog;
+package dev.pgapply.worker.publisher;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.jdbc.PostgresErrors;
