@@ -55,6 +55,9 @@ public final class SubscriptionStats {
     public final LongAdder batchRows = new LongAdder();
     public final LongAdder exactFallbacks = new LongAdder();
     public final LongAdder skippedTransactions = new LongAdder();
+    /** Changes of tables that are published but not, or not yet, part of the subscription. */
+    public final LongAdder skippedChanges = new LongAdder();
+
     public final LongAdder applyErrors = new LongAdder();
     public final LongAdder syncTableErrors = new LongAdder();
     public final LongAdder retries = new LongAdder();

@@ -1,0 +1,93 @@
+package dev.pgapply.worker.apply;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.batch.Change;
+import dev.pgapply.core.batch.SetPlan;
+import dev.pgapply.core.batch.Truncation;
+import dev.pgapply.core.target.ChangeOutcome;
+import dev.pgapply.core.target.SetOutcome;
+import dev.pgapply.core.target.TargetSession;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Function;
+
+/** A target session that writes down what it is told, and fails where a test says so. */
+final class RecordingSession implements TargetSession {
+
+    final List<String> calls = new ArrayList<>();
+    final Deque<Object> planAnswers = new ArrayDeque<>();
+    Function<Change, ChangeOutcome> onChange = change -> ChangeOutcome.APPLIED;
+    Lsn flushed = Lsn.ZERO;
+    long walPosition = 1000;
+
+    @Override
+    public void begin() {
+        calls.add("begin");
+    }
+
+    /** Answers with the next of {@link #planAnswers}: an outcome, or an exception to throw; by default all rows were found. */
+    @Override
+    public SetOutcome execute(SetPlan plan) {
+        calls.add("plan");
+        Object answer = planAnswers.poll();
+        if (answer instanceof ApplyException failure) {
+            throw failure;
+        }
+        return answer instanceof SetOutcome outcome ? outcome : new SetOutcome(List.of(), false);
+    }
+
+    @Override
+    public ChangeOutcome execute(Change change) {
+        calls.add(change.kind().name().toLowerCase(java.util.Locale.ROOT));
+        return onChange.apply(change);
+    }
+
+    @Override
+    public void truncate(Truncation truncation) {
+        calls.add("truncate");
+    }
+
+    @Override
+    public void savepoint(String name) {
+        calls.add("savepoint");
+    }
+
+    @Override
+    public void rollbackTo(String name) {
+        calls.add("rollback to");
+    }
+
+    @Override
+    public LocalCommit commit(Progress progress) {
+        calls.add("commit " + progress.remoteLsn());
+        walPosition += 100;
+        return new LocalCommit(new Lsn(walPosition), flushed);
+    }
+
+    @Override
+    public void rollback() {
+        calls.add("rollback");
+    }
+
+    @Override
+    public void recordIdle(Lsn idleLsn) {
+        calls.add("idle " + idleLsn);
+        flushed = new Lsn(walPosition);
+    }
+
+    @Override
+    public Lsn flushedLsn() {
+        return flushed;
+    }
+
+    @Override
+    public void abort() {}
+
+    @Override
+    public void close() {
+        calls.add("close");
+    }
+}
