@@ -77,6 +77,15 @@ class ArchitectureTest {
             .because("modules depend one way: launcher on worker on core");
 
     @ArchTest
+    static final ArchRule the_values_at_the_top_know_no_package_below = noClasses()
+            .that()
+            .resideInAPackage("dev.pgapply.core")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("dev.pgapply.core.*..")
+            .because("Lsn, Xid, Oid and their like are used everywhere and use nothing");
+
+    @ArchTest
     static final ArchRule packages_are_free_of_cycles = slices().matching("dev.pgapply.core.(*)..")
             .should()
             .beFreeOfCycles()
