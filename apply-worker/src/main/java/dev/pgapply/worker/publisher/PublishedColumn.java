@@ -7,7 +7,9 @@ import dev.pgapply.core.Oid;
  *
  * @param typeName the type for people, with its modifier (format_type)
  * @param key whether it is part of the replica identity
+ * @param generated whether it is a stored generated column that the publication sends (PostgreSQL 18)
  * @param binary whether the type means the same bytes on every server: built in, with send and receive functions, and not one whose
  *     value is an oid (reg*)
  */
-public record PublishedColumn(String name, Oid type, int typeModifier, String typeName, boolean key, boolean binary) {}
+public record PublishedColumn(
+        String name, Oid type, int typeModifier, String typeName, boolean key, boolean generated, boolean binary) {}

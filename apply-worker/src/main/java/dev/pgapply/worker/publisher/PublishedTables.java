@@ -45,7 +45,7 @@ final class PublishedTables {
             boolean updates,
             boolean deletes) {}
 
-    private record Attribute(int number, boolean generated, PublishedColumn column) {}
+    private record Attribute(int number, PublishedColumn column) {}
 
     List<PublishedTable> read(List<String> publications) throws SQLException {
         Map<Integer, List<Entry>> entriesByTable = new LinkedHashMap<>();
@@ -72,7 +72,8 @@ final class PublishedTables {
         for (Entry entry : entries) {
             List<Integer> listed = entry.attributes();
             columnLists.add(attributes.stream()
-                    .filter(attribute -> listed == null ? !attribute.generated() : listed.contains(attribute.number()))
+                    .filter(attribute ->
+                            listed == null ? !attribute.column().generated() : listed.contains(attribute.number()))
                     .map(Attribute::column)
                     .toList());
             String rowFilter = entry.rowFilter();
@@ -197,13 +198,13 @@ final class PublishedTables {
     private static Attribute attribute(ResultSet row) throws SQLException {
         return new Attribute(
                 row.getInt(2),
-                row.getBoolean(3),
                 new PublishedColumn(
                         row.getString(4),
                         new Oid((int) row.getLong(5)),
                         row.getInt(6),
                         row.getString(7),
                         row.getBoolean(8),
+                        row.getBoolean(3),
                         row.getBoolean(9)));
     }
 }

@@ -16,19 +16,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the publisher's catalogs say, read over an ordinary connection that belongs to the caller. Owned by the thread that owns the
- * connection. It changes nothing but the session's search_path, which it empties, so that every name in an expression is qualified.
+ * connection. It changes nothing.
  */
 public final class PublisherCatalog {
 
     private final Connection connection;
 
+    /** @param connection with an empty search_path, so that every name in an expression that it prints is qualified */
     public PublisherCatalog(Connection connection) {
         this.connection = connection;
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET search_path = ''");
-        } catch (SQLException e) {
-            throw PostgresErrors.translate("could not set up a session on the publisher", e);
-        }
     }
 
     public PublisherFacts facts() {

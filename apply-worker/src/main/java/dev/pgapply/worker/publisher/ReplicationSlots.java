@@ -11,7 +11,7 @@ import java.sql.Statement;
 import java.time.Duration;
 
 /**
- * Creates and drops the subscription's replication slots. Stateless; each call uses connections of its own, on the caller's thread.
+ * Drops the subscription's replication slots and ends what holds them; {@link SlotCreation} creates them. Stateless; each call uses connections of its own, on the caller's thread.
  */
 public final class ReplicationSlots {
 
@@ -25,11 +25,6 @@ public final class ReplicationSlots {
     public ReplicationSlots(PostgresConnections publisher, String applicationName) {
         this.publisher = publisher;
         this.applicationName = applicationName;
-    }
-
-    /** Opens the walsender connection on which a slot will be created; nothing is created yet. */
-    public SlotCreation prepareCreation(String slotName) {
-        return new SlotCreation(publisher.openReplication(applicationName), slotName);
     }
 
     /**

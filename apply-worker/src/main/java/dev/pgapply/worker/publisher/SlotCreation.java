@@ -8,14 +8,14 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import org.postgresql.PGConnection;
 
 /**
  * One creation of a logical slot that exports its snapshot (walsender.c, CreateReplicationSlot), with the walsender connection that it
  * needs: the snapshot can be imported until that connection is closed. The slot stays.
  *
- * <p>{@link #create} and {@link #close} belong to one thread; {@link #backendPid} and {@link #cancel} may be called by another, as the
- * creation waits for every transaction that runs on the publisher.
+ * <p>Owned by one thread. The creation waits for every transaction that runs on the publisher; to give it up, another thread cancels the
+ * connection's query: the publisher then leaves no slot. Closing alone would leave the walsender there, as it does not notice, while it
+ * waits, that its client has gone.
  */
 public final class SlotCreation implements AutoCloseable {
 
@@ -25,31 +25,14 @@ public final class SlotCreation implements AutoCloseable {
     private final Connection replication;
     private final String slotName;
 
-    SlotCreation(Connection replication, String slotName) {
+    /** @param replication a walsender connection for this creation alone */
+    public SlotCreation(Connection replication, String slotName) {
         this.replication = replication;
         this.slotName = slotName;
     }
 
     /** @param snapshotName for SET TRANSACTION SNAPSHOT; what is visible in it is what committed before the consistent point */
     public record Created(Lsn consistentPoint, String snapshotName) {}
-
-    /** The walsender's process. */
-    public int backendPid() {
-        return session().getBackendPID();
-    }
-
-    private PGConnection session() {
-        try {
-            return replication.unwrap(PGConnection.class);
-        } catch (SQLException e) {
-            throw new ApplyException(Kind.INTERNAL, "walsender connection is not of the PostgreSQL driver", e);
-        }
-    }
-
-    /** Which cluster and database the connection reached. */
-    public PublisherIdentity identity() {
-        return PublisherIdentity.of(replication);
-    }
 
     /**
      * Creates the slot; waits for all running transactions.
@@ -74,18 +57,6 @@ public final class SlotCreation implements AutoCloseable {
                         e);
             }
             throw PostgresErrors.translate("could not create replication slot \"" + slotName + "\"", e);
-        }
-    }
-
-    /**
-     * Asks the publisher to end a creation that waits; {@link #create} then fails and leaves no slot. A walsender that waits for a
-     * transaction does not notice that its client has gone, so closing the connection alone would leave it there.
-     */
-    public void cancel() {
-        try {
-            session().cancelQuery();
-        } catch (SQLException e) {
-            throw PostgresErrors.translate("could not cancel the creation of replication slot \"" + slotName + "\"", e);
         }
     }
 

@@ -1,0 +1,130 @@
+package dev.pgapply.worker.tablesync;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.stream.Ticker;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the workers of one copy and waits for them; meanwhile it keeps the snapshot's session alive and watches the workers' sessions on
+ * the target. Owned by the thread that runs the copy.
+ */
+final class CopyWorkers {
+
+    private static final long LOOK_AGAIN_MILLIS = 1_000;
+    private static final long KEEP_ALIVE_NANOS = 10_000_000_000L;
+    private static final long END_PATIENCE_MILLIS = 2_000;
+
+    private final CopyConnections connections;
+    private final SnapshotHolder holder;
+    private final Connection target;
+    private final Ticker ticker;
+
+    private final BlockingQueue<Optional<ApplyException>> ended = new LinkedBlockingQueue<>();
+    private final List<CopyWorker> workers = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+
+    /** @param target a session that is free while the workers copy */
+    CopyWorkers(CopyConnections connections, SnapshotHolder holder, Connection target, Ticker ticker) {
+        this.connections = connections;
+        this.holder = holder;
+        this.target = target;
+        this.ticker = ticker;
+    }
+
+    /**
+     * Copies all the tables. When this returns, every one of them is committed.
+     *
+     * @throws ApplyException the first failure of a worker; the others are ended by then
+     */
+    void copy(SnapshotCopy snapshot, List<TableCopy> copies, int workerCount) {
+        Queue<TableCopy> tables = new ConcurrentLinkedQueue<>(copies);
+        for (int i = 0; i < Math.min(workerCount, copies.size()); i++) {
+            CopyWorker worker =
+                    new CopyWorker(connections, snapshot, tables, failure -> ended.add(Optional.ofNullable(failure)));
+            Thread thread = new Thread(worker, "tablesync/" + connections.subscription());
+            workers.add(worker);
+            threads.add(thread);
+            thread.start();
+        }
+        try {
+            awaitAll();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw ended(new ApplyException(Kind.CONNECTION, "interrupted while tables were copied", e));
+        } catch (ApplyException e) {
+            throw ended(e);
+        }
+    }
+
+    private void awaitAll() throws InterruptedException {
+        long keptAliveAt = ticker.nanos();
+        int running = threads.size();
+        while (running > 0) {
+            Optional<ApplyException> end = ended.poll(LOOK_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+            if (end != null) {
+                if (end.isPresent()) {
+                    throw end.get();
+                }
+                running--;
+                continue;
+            }
+            tellRefusals();
+            if (ticker.nanos() - keptAliveAt >= KEEP_ALIVE_NANOS) {
+                holder.keepAlive();
+                keptAliveAt = ticker.nanos();
+            }
+        }
+    }
+
+    /**
+     * A COPY that the target has refused goes on until its end, as the driver does not look for an answer before; the session's state
+     * tells it earlier.
+     */
+    private void tellRefusals() {
+        try (PreparedStatement statement = target.prepareStatement("SELECT pid FROM pg_stat_activity"
+                + " WHERE pid = ANY (?) AND state = 'idle in transaction (aborted)'")) {
+            statement.setArray(
+                    1,
+                    target.createArrayOf(
+                            "int4", workers.stream().map(CopyWorker::targetPid).toArray()));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    int pid = row.getInt(1);
+                    workers.stream().filter(worker -> worker.targetPid() == pid).forEach(CopyWorker::setTargetRefused);
+                }
+            }
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not look after the copy's sessions on the target", e);
+        }
+    }
+
+    private ApplyException ended(ApplyException reason) {
+        connections.close();
+        @Nullable InterruptedException interrupted = null;
+        for (Thread thread : threads) {
+            try {
+                thread.join(END_PATIENCE_MILLIS);
+            } catch (InterruptedException e) {
+                interrupted = e;
+            }
+        }
+        if (interrupted != null) {
+            Thread.currentThread().interrupt();
+        }
+        return reason;
+    }
+}

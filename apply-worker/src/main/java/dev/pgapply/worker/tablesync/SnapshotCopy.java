@@ -1,0 +1,51 @@
+package dev.pgapply.worker.tablesync;
+
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.tablesync.TableSyncState;
+import dev.pgapply.worker.catalog.SubscriptionTable;
+import dev.pgapply.worker.catalog.TableCatalog;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import dev.pgapply.worker.stats.TableProgress;
+import dev.pgapply.worker.stream.Ticker;
+import java.sql.Connection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the workers of one copy have in common: the snapshot, and where they say how far they are. Immutable; used by all of them at once.
+ *
+ * @param snapshotName what each table is read under
+ * @param consistentPoint where that snapshot lies in the publisher's WAL
+ */
+record SnapshotCopy(
+        int subid,
+        String snapshotName,
+        Lsn consistentPoint,
+        TableCatalog tables,
+        SubscriptionStats stats,
+        Ticker ticker) {
+
+    /** Commits by itself. */
+    void recordBegun(Connection target, TableCopy copy) {
+        tables.setTable(target, subid, new SubscriptionTable(copy.name(), TableSyncState.DATASYNC, null, 0, 0, null));
+    }
+
+    /** In the transaction that holds the rows. */
+    void recordDone(Connection target, TableCopy copy, long rows, long bytes) {
+        tables.setTable(
+                target,
+                subid,
+                new SubscriptionTable(copy.name(), TableSyncState.SYNCDONE, consistentPoint, rows, bytes, null));
+    }
+
+    void show(TableCopy copy, TableSyncState state, long rows, long bytes, @Nullable String error) {
+        stats.setTable(new TableProgress(
+                copy.name(),
+                state.code(),
+                state == TableSyncState.SYNCDONE ? consistentPoint : null,
+                rows,
+                copy.published().rowsEstimated(),
+                bytes,
+                copy.published().bytesEstimated(),
+                error));
+    }
+}
