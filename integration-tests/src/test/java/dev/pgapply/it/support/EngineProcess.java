@@ -34,12 +34,15 @@ public final class EngineProcess implements Subscriber {
     private final EngineConfig config;
     private final List<String> jvmOptions;
     private final Map<String, String> environment;
+    private final boolean endedByCaller;
     private final Path log;
     private final RestClient rest;
     private @Nullable Process process;
 
-    private EngineProcess(EngineConfig config, List<String> jvmOptions, Map<String, String> environment) {
+    private EngineProcess(
+            EngineConfig config, List<String> jvmOptions, Map<String, String> environment, boolean endedByCaller) {
         this.config = config;
+        this.endedByCaller = endedByCaller;
         this.jvmOptions = List.copyOf(jvmOptions);
         this.environment = Map.copyOf(environment);
         this.log = config.file().resolveSibling("engine.log");
@@ -51,6 +54,8 @@ public final class EngineProcess implements Subscriber {
         private final EngineConfig config;
         private final List<String> jvmOptions = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         private final Map<String, String> environment = new TreeMap<>();
+
+        private boolean endedByCaller;
 
         private Builder(EngineConfig config) {
             this.config = config;
@@ -77,13 +82,22 @@ public final class EngineProcess implements Subscriber {
             return this;
         }
 
+        /**
+         * In a session of its own, so that Ctrl-C does not reach it, and not ended by the JVM's shutdown hook: the caller has a hook
+         * that still needs it.
+         */
+        public Builder endedByCaller() {
+            endedByCaller = true;
+            return this;
+        }
+
         public Builder environment(String name, String value) {
             environment.put(name, value);
             return this;
         }
 
         public EngineProcess start() {
-            EngineProcess engine = new EngineProcess(config, jvmOptions, environment);
+            EngineProcess engine = new EngineProcess(config, jvmOptions, environment, endedByCaller);
             engine.start();
             return engine;
         }
@@ -104,7 +118,8 @@ public final class EngineProcess implements Subscriber {
         if (process != null && process.isAlive()) {
             throw new IllegalStateException("the engine runs already");
         }
-        List<String> command = new ArrayList<>(EngineCommand.java(jvmOptions));
+        List<String> command = new ArrayList<>(endedByCaller ? List.of("setsid") : List.of());
+        command.addAll(EngineCommand.java(jvmOptions));
         command.addAll(List.of("run", "-c", config.file().toString()));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(config.directory().toFile())
@@ -113,8 +128,10 @@ public final class EngineProcess implements Subscriber {
         builder.environment().putAll(environment);
         try {
             Process started = builder.start();
-            RUNNING.add(started);
             RUNNING.removeIf(ended -> !ended.isAlive());
+            if (!endedByCaller) {
+                RUNNING.add(started);
+            }
             process = started;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -217,7 +234,8 @@ public final class EngineProcess implements Subscriber {
                 "subscription \"" + name + "\" to be " + wanted,
                 atMost,
                 () -> wanted.contains(status(name).path("status").asText()),
-                this::explain);
+                this::explain,
+                () -> !isRunning());
     }
 
     /** Waits until the only subscription shows an error whose message contains the text, and returns the error. */
@@ -227,7 +245,8 @@ public final class EngineProcess implements Subscriber {
                 "an error that says \"" + text + "\"",
                 CATCH_UP,
                 () -> status(name).path("last_error").path("message").asText().contains(text),
-                this::explain);
+                this::explain,
+                () -> !isRunning());
         return status(name).path("last_error");
     }
 
@@ -251,7 +270,8 @@ public final class EngineProcess implements Subscriber {
                     JsonNode status = status(name);
                     return reached(status.path("apply_lsn"), end) && reached(status.path("flush_lsn"), end);
                 },
-                this::explain);
+                this::explain,
+                () -> !isRunning());
     }
 
     private static boolean reached(JsonNode lsn, Lsn end) {

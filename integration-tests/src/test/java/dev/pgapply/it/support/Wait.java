@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
+import org.awaitility.core.TerminalFailureException;
 
 /** Waiting for a condition with a deadline, on the caller's thread's behalf. */
 public final class Wait {
@@ -28,15 +29,28 @@ public final class Wait {
      * @param explanation what to add to the failure's message, asked for only then
      */
     public static void until(String what, Duration atMost, Callable<Boolean> condition, Supplier<String> explanation) {
+        until(what, atMost, condition, explanation, () -> false);
+    }
+
+    /** @param hopeless whether it is no use to wait any longer */
+    static void until(
+            String what,
+            Duration atMost,
+            Callable<Boolean> condition,
+            Supplier<String> explanation,
+            Callable<Boolean> hopeless) {
         try {
             Awaitility.await(what)
                     .atMost(atMost)
                     .pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(50))
                     .ignoreExceptions()
+                    .failFast("no use to wait any longer", hopeless)
                     .until(condition);
         } catch (ConditionTimeoutException e) {
             throw new AssertionError("waited " + atMost.toSeconds() + " s for " + what + "\n" + explanation.get(), e);
+        } catch (TerminalFailureException e) {
+            throw new AssertionError("waited in vain for " + what + "\n" + explanation.get(), e);
         }
     }
 }
