@@ -51,7 +51,9 @@ public record SetPlan(List<Phase> phases) {
      * What the target has to confirm of a row in a set.
      *
      * <ul>
-     *   <li>MAY_BE_MISSING: the row stands for one change; if it is not found, that is one conflict and nothing more.
+     *   <li>MAY_BE_MISSING: the row stands for one change; if it is not found, that is one conflict and nothing more. Under FULL_ROW it
+     *       may be looked for again at any time, since nothing else in the batch touches an equal row but deletes of it; under a key it
+     *       may not, since the insert of the same key may follow.
      *   <li>MUST_BE_FOUND: the row stands for several changes, or (FULL_ROW) others of the batch touch rows equal to it; if it is not
      *       found at once, the batch is replayed exactly, so that each of them meets its own conflict. It is not looked for again: by
      *       then a row that the batch itself wrote could be taken for it.

@@ -94,6 +94,26 @@ final class Changes {
         }
     }
 
+    /** What a batch says, in its order, and its net effect: for a failure's message. */
+    static String describe(ChangeBatch batch) {
+        List<String> lines = new ArrayList<>();
+        for (TransactionSlice transaction : batch.transactions()) {
+            for (Step step : transaction.steps()) {
+                lines.add(step instanceof Change change ? describe(change) : "truncate");
+            }
+        }
+        lines.add("net effect:");
+        lines.addAll(batch.plan() == null ? List.of("exact") : describe(batch.plan()));
+        return String.join("\n", lines);
+    }
+
+    private static String describe(Change change) {
+        Tuple old = change.oldTuple();
+        Tuple row = change.newTuple();
+        return change.relation().target().name().name() + " " + change.kind() + " " + (old == null ? "" : text(old))
+                + " " + (row == null ? "" : text(row));
+    }
+
     static String text(Tuple tuple) {
         List<String> values = new ArrayList<>();
         for (int column = 0; column < tuple.columnCount(); column++) {
