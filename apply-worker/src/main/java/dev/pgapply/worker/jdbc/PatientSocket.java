@@ -30,6 +30,8 @@ public final class PatientSocket extends Socket {
     /** PGStream.hasMessagePending looks for a byte with this timeout; here the answer needs no wait. */
     private static final int PEEK_MILLIS = 1;
 
+    private static final int LINGER_STEP_MILLIS = 10;
+
     /** What a reader does while it waits for the rest of a message; on the reader's thread. */
     @FunctionalInterface
     public interface Waiter {
@@ -136,15 +138,17 @@ public final class PatientSocket extends Socket {
         super.close();
     }
 
+    /** Both a silence and a gulp cost patience: a walsender in the middle of a large transaction may send on for long. */
     private void linger(InputStream from) throws IOException {
         shutdownOutput();
-        setRawTimeout(lingerMillis);
-        while (from.read(buffer) >= 0) {
-            // A walsender in the middle of a large transaction may send on for long: each gulp costs some of the
-            // patience.
-            lingerMillis -= 1;
-            if (lingerMillis <= 0) {
-                return;
+        setRawTimeout(LINGER_STEP_MILLIS);
+        for (int left = lingerMillis; left > 0; left -= LINGER_STEP_MILLIS) {
+            try {
+                if (from.read(buffer) < 0) {
+                    return;
+                }
+            } catch (SocketTimeoutException e) {
+                // Nothing came in this step.
             }
         }
     }
@@ -171,7 +175,7 @@ public final class PatientSocket extends Socket {
         }
         // Once bytes of this peek have been handed out, a TLS record may be half read: then there is no way back.
         if (peeking && raw != null && raw.available() == 0) {
-            throw new SocketTimeoutException("nothing to read yet");
+            throw new NothingYet();
         }
         int waited = 0;
         while (true) {
@@ -255,6 +259,20 @@ public final class PatientSocket extends Socket {
         @Override
         public void close() throws IOException {
             PatientSocket.this.close();
+        }
+    }
+
+    /** The answer to a peek, many times a second: without a stack trace. */
+    private static final class NothingYet extends SocketTimeoutException {
+        private static final long serialVersionUID = 1L;
+
+        NothingYet() {
+            super("nothing to read yet");
+        }
+
+        @Override
+        public Throwable fillInStackTrace() {
+            return this;
         }
     }
 }

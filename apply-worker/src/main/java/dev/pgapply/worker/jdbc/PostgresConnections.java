@@ -29,6 +29,8 @@ public final class PostgresConnections {
     private static final String PINNED_TARGET = " -c default_transaction_isolation=read\\ committed"
             + " -c default_transaction_read_only=off -c default_transaction_deferrable=off -c row_security=off";
 
+    private static final int WALSENDER_ANSWER_SECONDS = 30;
+
     private final ConnectionUrl url;
 
     public PostgresConnections(ConnectionUrl url) {
@@ -73,13 +75,15 @@ public final class PostgresConnections {
         return openReplication(applicationName, replication);
     }
 
-    /** Opens a walsender connection for the receiver, who waits on its socket. */
+    /**
+     * Opens a walsender connection for the receiver, who waits on its socket. Until it streams, a server that does not answer is given
+     * up after 30 seconds.
+     */
     public WalSenderConnection openWalSender(String applicationName) {
         try (PatientSocketFactory.Lease lease = new PatientSocketFactory.Lease()) {
             Properties replication = new Properties();
             lease.useFor(replication);
-            // The socket keeps time; a timeout of the driver's would end a read in the middle of a message.
-            PGProperty.SOCKET_TIMEOUT.set(replication, 0);
+            PGProperty.SOCKET_TIMEOUT.set(replication, WALSENDER_ANSWER_SECONDS);
             Connection connection = openReplication(applicationName, replication);
             return new WalSenderConnection(connection, lease.socket());
         }

@@ -59,7 +59,10 @@ final class CopyDualStream implements WalSenderStream {
         String command = "START_REPLICATION SLOT " + Identifiers.quote(options.slotName()) + " LOGICAL "
                 + options.startLsn() + " " + options.pgOutput().toOptionList();
         try {
-            return connection.unwrap(PGConnection.class).getCopyAPI().copyDual(command);
+            CopyDual copy = connection.unwrap(PGConnection.class).getCopyAPI().copyDual(command);
+            // From here on the receiver keeps time; the driver's timeout would end a read in the middle of a message.
+            connection.setNetworkTimeout(Runnable::run, 0);
+            return copy;
         } catch (SQLException e) {
             throw ReplicationErrors.atStart(options.slotName(), e);
         }

@@ -36,9 +36,10 @@ final class FrameDecoder {
             if (payload.length <= XLOG_DATA_HEADER) {
                 throw tooShort("XLogData", payload.length, XLOG_DATA_HEADER + 1);
             }
+            Lsn start = lsn(payload, 1);
             return new XLogData(
-                    lsn(payload, 1),
-                    lsn(payload, 9),
+                    start,
+                    int64(payload, 9) == start.value() ? start : lsn(payload, 9),
                     int64(payload, 17),
                     payload,
                     XLOG_DATA_HEADER,

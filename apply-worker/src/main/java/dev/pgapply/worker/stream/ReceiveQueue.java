@@ -148,6 +148,15 @@ public final class ReceiveQueue {
         }
     }
 
+    boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Drops what waits and takes nothing more. Any thread. */
     public void close() {
         lock.lock();

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * connection and never waits for the target: with a full queue it stops reading, which is the back-pressure, but goes on sending
  * (DESIGN 3.4; worker.c, LogicalRepApplyLoop and send_feedback).
  *
- * <p>It knows nothing of what is applied: the positions it sends come from a supplier, read whenever it wakes, and never go back. Its
- * end, for whatever reason but {@link #close}, is the queue's failure.
+ * <p>The positions it sends come from a supplier, read whenever it wakes. Its end, for whatever reason but {@link #close}, is the
+ * queue's failure.
  */
 public final class Receiver implements AutoCloseable {
 
@@ -50,12 +50,11 @@ public final class Receiver implements AutoCloseable {
 
     private final ReceiverOptions options;
     private final WalSenderStream stream;
-    private final Supplier<FeedbackPositions> positions;
     private final ReceiveQueue queue;
     private final SubscriptionStats stats;
     private final Ticker ticker;
     private final Clock clock;
-    private final StatusSchedule schedule;
+    private final Feedback feedback;
     private final ReceiveTimeout timeout;
     private final Gulp gulp;
     private final Thread thread;
@@ -83,13 +82,13 @@ public final class Receiver implements AutoCloseable {
             Clock clock) {
         this.options = options;
         this.stream = stream;
-        this.positions = positions;
         this.queue = queue;
         this.stats = stats;
         this.ticker = ticker;
         this.clock = clock;
         long now = ticker.nanos();
-        this.schedule = new StatusSchedule(options.statusInterval(), walSenderTimeout, now);
+        StatusSchedule schedule = new StatusSchedule(options.statusInterval(), walSenderTimeout, now);
+        this.feedback = new Feedback(stream, positions, schedule, stats, ticker, clock);
         this.timeout = new ReceiveTimeout(options.receiveTimeout(), now);
         this.gulp = new Gulp(now);
         this.lastFrameAt = now;
@@ -155,31 +154,44 @@ public final class Receiver implements AutoCloseable {
     }
 
     private void run() {
+        ApplyException failure = null;
         try {
             receive();
-            sendStatus(false);
+            feedback.send(false);
         } catch (ApplyException e) {
-            queue.fail(e);
+            failure = e;
         } catch (SQLException e) {
-            if (!closing) {
-                queue.fail(
-                        timedOut != null
-                                ? timedOut
-                                : ReplicationErrors.inStream(options.slotName(), e, stream.lastBytes()));
-            }
+            failure =
+                    timedOut != null ? timedOut : ReplicationErrors.inStream(options.slotName(), e, stream.lastBytes());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            queue.fail(new ApplyException(Kind.INTERNAL, "the receiver's thread was interrupted", e));
-        } catch (RuntimeException e) {
-            queue.fail(new ApplyException(Kind.INTERNAL, "the receiver failed: " + e, e));
-        } finally {
-            stats.setConnected(false);
-            stream.finish(FAREWELL);
+            failure = new ApplyException(Kind.INTERNAL, "the receiver's thread was interrupted", e);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // One message may be larger than the heap; the leader must hear of it.
+            failure = new ApplyException(Kind.INTERNAL, "the receiver failed: " + e, e);
+        }
+        // First of all, so that the slot is free again.
+        stats.setConnected(false);
+        stream.finish(FAREWELL);
+        if (failure != null) {
+            fail(failure);
         }
     }
 
+    /** The leader gets what came before the error first. */
+    private void fail(ApplyException error) {
+        try {
+            while (handedOver < batch.size() && !queue.isClosed()) {
+                handedOver += queue.put(batch, handedOver, IDLE_TICK);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        queue.fail(error);
+    }
+
     private void receive() throws SQLException, InterruptedException {
-        stream.setWaiter(this::waitForRest, IDLE_TICK);
+        stream.setWaiter(this::waitForRest, feedback.longestSleep(IDLE_TICK));
         while (!closing) {
             byte[] payload = stream.read(false);
             if (payload == null) {
@@ -187,6 +199,7 @@ public final class Receiver implements AutoCloseable {
                 keepTime();
                 letGather();
                 if (!stream.awaitReadable(tick())) {
+                    checkSilence();
                     continue;
                 }
                 payload = stream.read(true);
@@ -204,7 +217,7 @@ public final class Receiver implements AutoCloseable {
         if (frame instanceof Keepalive keepalive && keepalive.replyRequested()) {
             // At once, with the positions of now, lest the walsender gives us up; the leader moves them when it gets
             // there.
-            sendStatus(false);
+            feedback.send(false);
         }
         if (batch.size() >= BATCH_FRAMES || batchBytes >= BATCH_BYTES) {
             handOver();
@@ -223,9 +236,12 @@ public final class Receiver implements AutoCloseable {
             int count = queue.put(batch, handedOver, tick());
             handedOver += count;
             if (count == 0) {
+                if (queue.isClosed()) {
+                    closing = true;
+                }
                 // Whoever does not read cannot say that the publisher is silent.
                 timeout.restart(ticker.nanos());
-                sendStatusIfDue();
+                feedback.sendIfDue();
             }
         }
         batch.clear();
@@ -250,24 +266,29 @@ public final class Receiver implements AutoCloseable {
             bytesSeen = bytes;
             timeout.restart(now);
         }
-        if (timeout.isOver(now)) {
-            timedOut = new ApplyException(Kind.CONNECTION, "terminating logical replication worker due to timeout");
-            throw timedOut;
-        }
-        if (timeout.shallAsk(now)) {
-            sendStatus(true);
-        }
-        sendStatusIfDue();
+        feedback.sendIfDue();
         if (now - warningsAt >= WARNINGS_EVERY.toNanos()) {
             warningsAt = now;
             showWarning();
         }
     }
 
+    /** Only after a wait in which nothing came: the engine itself may have slept with the bytes at its door. */
+    private void checkSilence() throws SQLException {
+        long now = ticker.nanos();
+        if (timeout.isOver(now)) {
+            timedOut = new ApplyException(Kind.CONNECTION, "terminating logical replication worker due to timeout");
+            throw timedOut;
+        }
+        if (timeout.shallAsk(now)) {
+            feedback.send(true);
+        }
+    }
+
     /** Called while half a message has come: what is complete goes on to the leader, the status to the publisher. */
     private boolean waitForRest() throws SQLException {
         if (closing) {
-            sendStatus(false);
+            feedback.send(false);
             return false;
         }
         try {
@@ -275,6 +296,7 @@ public final class Receiver implements AutoCloseable {
                 handedOver += queue.put(batch, handedOver, Duration.ZERO);
             }
             keepTime();
+            checkSilence();
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -291,20 +313,8 @@ public final class Receiver implements AutoCloseable {
     }
 
     private Duration tick() {
-        return ticker.nanos() - lastFrameAt < BUSY_AFTER_FRAME.toNanos() ? BUSY_TICK : IDLE_TICK;
-    }
-
-    private void sendStatusIfDue() throws SQLException {
-        if (schedule.isDue(positions.get(), ticker.nanos())) {
-            sendStatus(false);
-        }
-    }
-
-    private void sendStatus(boolean replyRequested) throws SQLException {
-        FeedbackPositions next = schedule.next(positions.get());
-        stream.send(StatusUpdate.encode(next, FrameDecoder.toMicros(clock.instant()), replyRequested));
-        schedule.sent(next, ticker.nanos());
-        stats.setFeedback(next.write(), next.flush(), next.apply());
+        boolean busy = ticker.nanos() - lastFrameAt < BUSY_AFTER_FRAME.toNanos();
+        return feedback.longestSleep(busy ? BUSY_TICK : IDLE_TICK);
     }
 
     private void showWarning() throws SQLException {

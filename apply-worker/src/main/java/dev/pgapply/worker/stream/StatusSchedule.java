@@ -46,6 +46,11 @@ final class StatusSchedule {
         return elapsed >= OTHER_SPACING_NANOS && !next(current).equals(sent);
     }
 
+    /** No sleep may be longer, lest a status comes late. */
+    Duration longestSleep(Duration wished) {
+        return intervalNanos / 2 < wished.toNanos() ? Duration.ofNanos(intervalNanos / 2) : wished;
+    }
+
     void sent(FeedbackPositions positions, long now) {
         sent = positions;
         sentAt = now;
