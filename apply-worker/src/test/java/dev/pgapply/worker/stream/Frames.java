@@ -42,7 +42,7 @@ final class Frames {
             if (payload.length != 34 || buffer.get() != 'r') {
                 throw new IllegalArgumentException("no status update");
             }
-            FeedbackPositions positions = positions(buffer.getLong(), buffer.getLong(), buffer.getLong());
+            FeedbackPositions positions = Frames.positions(buffer.getLong(), buffer.getLong(), buffer.getLong());
             buffer.getLong();
             return new Status(positions, buffer.get() != 0);
         }

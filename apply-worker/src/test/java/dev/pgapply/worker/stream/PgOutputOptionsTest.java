@@ -10,8 +10,7 @@ class PgOutputOptionsTest {
 
     @Test
     void a_publisher_is_asked_in_the_newest_protocol_that_it_speaks() {
-        assertThat(options(140012, false, Origin.ANY, "p"))
-                .isEqualTo("(proto_version '2', publication_names '\"p\"')");
+        assertThat(options(140012, false, Origin.ANY, "p")).isEqualTo("(proto_version '2', publication_names '\"p\"')");
         assertThat(options(150000, true, Origin.ANY, "p"))
                 .isEqualTo("(proto_version '3', publication_names '\"p\"', binary 'true')");
         assertThat(options(180004, true, Origin.NONE, "p"))

@@ -15,13 +15,10 @@ import org.postgresql.util.ServerErrorMessage;
 
 class ReplicationErrorsTest {
 
-    private static final SQLException LOST =
-            new PSQLException("reading failed", PSQLState.CONNECTION_FAILURE, new EOFException());
-
     @Test
     void a_slot_in_use_keeps_the_pid() {
-        ApplyException e = ReplicationErrors.atStart(
-                "s", server("55006", "replication slot \"s\" is active for PID 123"));
+        ApplyException e =
+                ReplicationErrors.atStart("s", server("55006", "replication slot \"s\" is active for PID 123"));
 
         assertThat(e.kind()).isEqualTo(Kind.SLOT_IN_USE);
         assertThat(e.getMessage()).contains("is active for PID 123");
@@ -58,7 +55,7 @@ class ReplicationErrorsTest {
                 .put(fatal)
                 .array();
 
-        ApplyException e = ReplicationErrors.inStream("s", LOST, tail);
+        ApplyException e = ReplicationErrors.inStream("s", lost(), tail);
 
         assertThat(e.kind()).isEqualTo(Kind.CONNECTION);
         assertThat(e.getMessage())
@@ -67,11 +64,14 @@ class ReplicationErrorsTest {
 
     @Test
     void a_server_that_says_nothing_has_closed_the_connection() {
-        ApplyException e = ReplicationErrors.inStream("s", LOST, new byte[] {'E', 0, 0, 0, 9, 'S', 1, 2});
+        ApplyException e = ReplicationErrors.inStream("s", lost(), new byte[] {'E', 0, 0, 0, 9, 'S', 1, 2});
 
         assertThat(e.kind()).isEqualTo(Kind.CONNECTION);
-        assertThat(e.getMessage())
-                .isEqualTo("lost the connection to the publisher: the server closed the connection");
+        assertThat(e.getMessage()).isEqualTo("lost the connection to the publisher: the server closed the connection");
+    }
+
+    private static SQLException lost() {
+        return new PSQLException("reading failed", PSQLState.CONNECTION_FAILURE, new EOFException());
     }
 
     private static SQLException server(String state, String message) {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class ScriptedStream implements WalSenderStream {
 
     /** One thing that comes over the wire. */
-    private record Event(byte @Nullable [] payload, @Nullable SQLException error, boolean half) {}
+    private record Event(
+            byte @Nullable [] payload, @Nullable SQLException error, boolean half) {}
 
     private final LinkedBlockingDeque<Event> events = new LinkedBlockingDeque<>();
     private final List<Frames.Status> statuses = new CopyOnWriteArrayList<>();

@@ -30,7 +30,8 @@ class StatusScheduleTest {
         StatusSchedule schedule = new StatusSchedule(Duration.ZERO, Duration.ZERO, START);
 
         assertThat(schedule.isDue(FeedbackPositions.NONE, after(1_000_000_000))).isFalse();
-        assertThat(schedule.isDue(Frames.positions(1, 0, 0), after(1_000_000_000))).isTrue();
+        assertThat(schedule.isDue(Frames.positions(1, 0, 0), after(1_000_000_000)))
+                .isTrue();
     }
 
     @Test
