@@ -1,0 +1,108 @@
+package dev.pgapply.worker.jdbc;
+
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Statements that go to the server in one message and are answered in one round trip: the driver sends the parts of one prepared text
+ * one behind the other, with a single Sync. Owned by the session's thread.
+ *
+ * <p>Behind an error the server skips the rest, so that nothing of a failed message stays but what came before it in the transaction,
+ * which is then rolled back.
+ */
+final class Pipeline {
+
+    /** Reads one statement's result. */
+    @FunctionalInterface
+    interface Result {
+        /**
+         * @param rows what a query returned, else null
+         * @param count the rows that a command touched
+         */
+        void read(@Nullable ResultSet rows, int count) throws SQLException;
+    }
+
+    private static final Result IGNORED = (rows, count) -> {};
+
+    /**
+     * A longer message gains nothing, and each combination of statements is prepared as one text.
+     */
+    private static final int MAX_STATEMENTS = 16;
+
+    private final StatementCache statements;
+    private final StringBuilder text = new StringBuilder();
+    private final List<Object> parameters = new ArrayList<>();
+    private final List<Result> results = new ArrayList<>();
+
+    Pipeline(StatementCache statements) {
+        this.statements = statements;
+    }
+
+    boolean isEmpty() {
+        return results.isEmpty();
+    }
+
+    void add(String sql) throws SQLException {
+        add(sql, List.of(), IGNORED);
+    }
+
+    /** @param values one for each question mark, in order; each an {@link ArrayParameter}, a {@code Long} or a {@code String} */
+    void add(String sql, List<?> values, Result result) throws SQLException {
+        if (results.size() >= MAX_STATEMENTS) {
+            flush();
+        }
+        if (!text.isEmpty()) {
+            text.append(";\n");
+        }
+        text.append(sql);
+        parameters.addAll(values);
+        results.add(result);
+    }
+
+    /** Sends what was added and reads the answers. */
+    void flush() throws SQLException {
+        if (isEmpty()) {
+            return;
+        }
+        List<Result> expected = List.copyOf(results);
+        try {
+            PreparedStatement statement = statements.get(text.toString(), "");
+            for (int i = 0; i < parameters.size(); i++) {
+                bind(statement, i + 1, parameters.get(i));
+            }
+            boolean isQuery = statement.execute();
+            statement.clearParameters();
+            for (int i = 0; i < expected.size(); i++) {
+                if (i > 0) {
+                    isQuery = statement.getMoreResults();
+                }
+                try (ResultSet rows = isQuery ? statement.getResultSet() : null) {
+                    expected.get(i).read(rows, isQuery ? 0 : statement.getUpdateCount());
+                }
+            }
+        } finally {
+            discard();
+        }
+    }
+
+    /** Forgets what was not sent. */
+    void discard() {
+        text.setLength(0);
+        parameters.clear();
+        results.clear();
+    }
+
+    private static void bind(PreparedStatement statement, int index, Object value) throws SQLException {
+        if (value instanceof Long number) {
+            statement.setLong(index, number);
+        } else if (value instanceof String string) {
+            statement.setString(index, string);
+        } else {
+            statement.setObject(index, value);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package dev.pgapply.worker.jdbc;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.Oid;
+import dev.pgapply.core.batch.Change;
+import dev.pgapply.core.batch.SetPlan;
+import dev.pgapply.core.batch.Truncation;
+import dev.pgapply.core.relation.RelationMapEntry;
+import dev.pgapply.core.relation.TargetTable;
+import dev.pgapply.core.target.ChangeOutcome;
+import dev.pgapply.core.target.SetOutcome;
+import dev.pgapply.core.target.TargetSession;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/**
+ * One connection that applies changes to a PostgreSQL database. It is in autocommit mode; transactions are begun here, by a BEGIN that
+ * travels with the first statement, and ended by {@link SessionCommit}. Owned by one thread, except for {@link #abort}.
+ *
+ * <p>What the session remembers of the target (statements, types) is forgotten with every error, because an error is how the target's
+ * DDL shows.
+ */
+public final class PostgresSession implements TargetSession {
+
+    private static final String BEGIN = "BEGIN";
+
+    private final Connection connection;
+    private final SessionCommit commit;
+    private final StatementCache statements;
+    private final TypeCatalog types;
+    private final RowTypes rowTypes = new RowTypes();
+    private final Pipeline pipeline;
+    private final CopyInsert copy;
+    private final ExactExecutor exact;
+    private final FullRowExecutor fullRow;
+    private final Map<Oid, BoundRelation> relations = new HashMap<>();
+
+    private boolean inTransaction;
+    private boolean triggersPlanFreely;
+
+    /** @param connection in autocommit mode, let in by the fence; the session closes it */
+    PostgresSession(Connection connection, SessionCommit commit) {
+        this.connection = connection;
+        this.commit = commit;
+        this.statements = new StatementCache(connection);
+        this.types = new TypeCatalog(connection);
+        this.pipeline = new Pipeline(statements);
+        this.copy = new CopyInsert(connection);
+        this.exact = new ExactExecutor(statements, types, rowTypes, pipeline);
+        this.fullRow = new FullRowExecutor(types, rowTypes, pipeline, exact);
+    }
+
+    /** A step that talks to the server. */
+    @FunctionalInterface
+    private interface Step<T> {
+        T run() throws SQLException;
+    }
+
+    private <T> T guarded(Step<T> step) {
+        try {
+            return step.run();
+        } catch (SQLException e) {
+            forget();
+            throw PostgresErrors.translate("", e);
+        } catch (ApplyException e) {
+            forget();
+            throw e;
+        }
+    }
+
+    private void forget() {
+        pipeline.discard();
+        statements.clear();
+        types.forget();
+        relations.clear();
+    }
+
+    private BoundRelation bound(RelationMapEntry entry) {
+        BoundRelation known = relations.get(entry.remote().oid());
+        if (known == null || known.entry() != entry) {
+            known = BoundRelation.bind(entry, types);
+            relations.put(entry.remote().oid(), known);
+        }
+        return known;
+    }
+
+    @Override
+    public void begin() {
+        guarded(() -> {
+            pipeline.add(BEGIN);
+            return true;
+        });
+        inTransaction = true;
+        triggersPlanFreely = false;
+    }
+
+    @Override
+    public SetOutcome execute(SetPlan plan) {
+        return guarded(() ->
+                new SetExecutor(this::bound, types, pipeline, copy, exact, fullRow).execute(plan, this::truncate));
+    }
+
+    @Override
+    public ChangeOutcome execute(Change change) {
+        return guarded(() -> {
+            BoundRelation relation = bound(change.relation());
+            if (relation.firesRowTriggers() && !triggersPlanFreely) {
+                pipeline.add(PlannerSettings.FREE);
+                triggersPlanFreely = true;
+            }
+            return exact.execute(relation, change);
+        });
+    }
+
+    /** One command for all tables, and never CASCADE (worker.c, apply_handle_truncate). */
+    @Override
+    public void truncate(Truncation truncation) {
+        guarded(() -> {
+            StringJoiner tables = new StringJoiner(", ");
+            for (RelationMapEntry relation : truncation.relations()) {
+                TargetTable table = relation.target();
+                String only = table.kind() == TargetTable.Kind.PLAIN ? "ONLY " : "";
+                tables.add(only + Identifiers.quote(table.name()));
+            }
+            String identity = truncation.restartIdentity() ? " RESTART IDENTITY" : " CONTINUE IDENTITY";
+            pipeline.add("TRUNCATE " + tables + identity + " RESTRICT");
+            pipeline.flush();
+            return true;
+        });
+    }
+
+    @Override
+    public void savepoint(String name) {
+        guarded(() -> {
+            pipeline.add("SAVEPOINT " + Identifiers.quote(name));
+            pipeline.flush();
+            return true;
+        });
+    }
+
+    @Override
+    public void rollbackTo(String name) {
+        pipeline.discard();
+        rowTypes.rolledBack();
+        triggersPlanFreely = false;
+        guarded(() -> {
+            pipeline.add("ROLLBACK TO SAVEPOINT " + Identifiers.quote(name));
+            pipeline.flush();
+            return true;
+        });
+    }
+
+    @Override
+    public LocalCommit commit(Progress progress) {
+        guarded(() -> {
+            pipeline.flush();
+            return true;
+        });
+        LocalCommit committed = commit.commit(progress);
+        rowTypes.committed();
+        inTransaction = false;
+        return committed;
+    }
+
+    @Override
+    public void rollback() {
+        pipeline.discard();
+        rowTypes.rolledBack();
+        if (inTransaction) {
+            commit.rollback();
+        }
+        inTransaction = false;
+    }
+
+    @Override
+    public void recordIdle(Lsn idleLsn) {
+        commit.recordIdle(idleLsn);
+    }
+
+    @Override
+    public Lsn flushedLsn() {
+        return commit.flushedLsn();
+    }
+
+    @Override
+    public void abort() {
+        PostgresConnections.cut(connection);
+    }
+
+    @Override
+    public void close() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            // An abandoned connection is closed all the same: its backend ends the transaction when it finds the socket
+            // gone.
+            PostgresConnections.cut(connection);
+        }
+    }
+}
