@@ -81,7 +81,7 @@ public final class PostgresSession implements TargetSession {
 
     private BoundRelation bound(RelationMapEntry entry) {
         BoundRelation known = relations.get(entry.remote().oid());
-        if (known == null || known.entry() != entry) {
+        if (known == null || !known.entry().equals(entry)) {
             known = BoundRelation.bind(entry, types);
             relations.put(entry.remote().oid(), known);
         }
