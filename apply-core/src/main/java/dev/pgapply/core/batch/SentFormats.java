@@ -2,6 +2,7 @@ package dev.pgapply.core.batch;
 
 import dev.pgapply.core.pgoutput.ColumnStatus;
 import dev.pgapply.core.pgoutput.Tuple;
+import java.util.Arrays;
 
 /**
  * Whether columns come in one format only, all text or all binary: bytes of different formats say nothing about equality. A
@@ -15,7 +16,7 @@ final class SentFormats {
     SentFormats(int[] columns) {
         this.columns = columns;
         this.seen = new ColumnStatus[columns.length];
-        java.util.Arrays.fill(seen, ColumnStatus.NULL);
+        Arrays.fill(seen, ColumnStatus.NULL);
     }
 
     /** Takes note of a tuple; false if a column is not known (UNCHANGED) or came in another format before. */

@@ -61,7 +61,7 @@ public record RelationMapEntry(Relation remote, TargetTable target, AttributeMap
                     Kind.SCHEMA_MISMATCH,
                     "publisher did not send replica identity column expected by the logical replication target relation \""
                             + target.name() + "\"",
-                    "the target's rows are found by " + quoted(identity) + "; " + remedy());
+                    "the target's rows are found by " + RelationMapping.quoted(identity) + "; " + remedy());
         }
         throw ApplyException.withHint(
                 Kind.SCHEMA_MISMATCH,
@@ -79,12 +79,8 @@ public record RelationMapEntry(Relation remote, TargetTable target, AttributeMap
         if (sent.isEmpty() || remote.replicaIdentity() == ReplicaIdentity.NOTHING) {
             return "the publisher's table sends no replica identity: give it a PRIMARY KEY or REPLICA IDENTITY FULL";
         }
-        return "give the target a PRIMARY KEY on " + quoted(sent)
+        return "give the target a PRIMARY KEY on " + RelationMapping.quoted(sent)
                 + ", or a unique index on these columns, NOT NULL, that"
                 + " ALTER TABLE ... REPLICA IDENTITY USING INDEX names; or set REPLICA IDENTITY FULL on the publisher";
-    }
-
-    private static String quoted(List<String> columns) {
-        return RelationMapping.quoted(columns);
     }
 }

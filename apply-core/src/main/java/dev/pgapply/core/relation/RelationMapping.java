@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RelationMapping {
 
+    private static final SearchKey NO_KEY = new SearchKey(SearchKey.Kind.NONE, List.of(), false);
+
     private RelationMapping() {}
 
     /**
@@ -38,8 +40,6 @@ public final class RelationMapping {
         AttributeMap attributes = mapAttributes(remote, target);
         return withKey(new RelationMapEntry(remote, target, attributes, NO_KEY));
     }
-
-    private static final SearchKey NO_KEY = new SearchKey(SearchKey.Kind.NONE, List.of(), false);
 
     private static void checkKind(TargetTable target) {
         if (target.kind() == TargetTable.Kind.OTHER) {
