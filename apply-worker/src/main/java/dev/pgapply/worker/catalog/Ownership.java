@@ -39,6 +39,7 @@ public final class Ownership implements AutoCloseable {
     private static final int ANSWER_MILLIS = 10_000;
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
+    private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
     // lockfuncs.c: a bigint key is (upper half, lower half, 1), two int keys are (first, second, 2).
     private static final String HOLDERS =
@@ -154,7 +155,13 @@ public final class Ownership implements AutoCloseable {
         // A takeover that was broken off may have left sessions of an epoch before the last one.
         List<StaleSession> stale = StaleSession.list(connection, STALE_SESSIONS, subid, epoch);
         for (StaleSession session : stale) {
-            terminate(session.holder());
+            if (terminate(session.holder())) {
+                log.info("ended a session of the subscription's earlier owner: {}", session.holder());
+            } else {
+                log.warn(
+                        "the role may not end a session of the subscription's earlier owner, waiting for it: {}",
+                        session.holder());
+            }
         }
         for (long older : StaleSession.epochs(stale, epoch - 1)) {
             while (!lockedOnce(older)) {
@@ -167,16 +174,17 @@ public final class Ownership implements AutoCloseable {
         }
     }
 
-    private void terminate(LockHolder holder) throws SQLException {
+    /** False if the role may not: that takes the same role, or pg_signal_backend and no superuser's session. */
+    private boolean terminate(LockHolder holder) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("SELECT pg_terminate_backend(?)")) {
             statement.setInt(1, holder.pid());
             statement.execute();
-            log.info("ended a session of the subscription's earlier owner: {}", holder);
+            return true;
         } catch (SQLException e) {
-            if (!"42501".equals(e.getSQLState())) {
-                throw e;
+            if (INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())) {
+                return false;
             }
-            log.warn("the role may not end a session of the subscription's earlier owner, waiting for it: {}", holder);
+            throw e;
         }
     }
 
