@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Reads how the target's catalog describes a table, in one round trip. Owned by whoever owns the connection, whose search_path is
  * empty, so that format_type qualifies every type that is not PostgreSQL's own.
  */
-final class TableDescriber {
+public final class TableDescriber {
 
     /**
      * The identity is the replica identity index, else the primary key (relcache.c, RelationGetIndexList; relation.c,
@@ -88,13 +88,12 @@ final class TableDescriber {
     private final String firing;
 
     /** @param replica whether sessions run in the replica role, in which ordinary triggers, foreign keys and rules do not fire */
-    TableDescriber(Connection connection, boolean replica) throws SQLException {
+    public TableDescriber(Connection connection, boolean replica) throws SQLException {
         this.statement = connection.prepareStatement(QUERY);
         this.firing = replica ? "R" : "O";
     }
 
-    @Nullable
-    TargetTable describe(QualifiedName name) throws SQLException {
+    public @Nullable TargetTable describe(QualifiedName name) throws SQLException {
         int index = 1;
         for (int part = 0; part < 4; part++) {
             if (part >= 2) {

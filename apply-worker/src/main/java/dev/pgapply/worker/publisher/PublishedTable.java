@@ -14,6 +14,7 @@ import java.util.List;
  * @param rowFilters conditions as SQL with qualified names, of which a row must meet one; empty: all rows
  * @param updates whether any of the publications sends updates
  * @param deletes whether any of the publications sends deletes
+ * @param truncates whether any of the publications sends truncations
  * @param rowsEstimated the planner's estimate, -1 if there is none
  */
 public record PublishedTable(
@@ -25,6 +26,7 @@ public record PublishedTable(
         List<String> rowFilters,
         boolean updates,
         boolean deletes,
+        boolean truncates,
         long rowsEstimated,
         long bytesEstimated) {
 

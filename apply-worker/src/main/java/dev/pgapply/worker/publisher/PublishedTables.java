@@ -43,7 +43,8 @@ final class PublishedTables {
             @Nullable List<Integer> attributes,
             @Nullable String rowFilter,
             boolean updates,
-            boolean deletes) {}
+            boolean deletes,
+            boolean truncates) {}
 
     private record Attribute(int number, PublishedColumn column) {}
 
@@ -69,6 +70,7 @@ final class PublishedTables {
         boolean everyRow = false;
         boolean updates = false;
         boolean deletes = false;
+        boolean truncates = false;
         for (Entry entry : entries) {
             List<Integer> listed = entry.attributes();
             columnLists.add(attributes.stream()
@@ -84,6 +86,7 @@ final class PublishedTables {
             }
             updates |= entry.updates();
             deletes |= entry.deletes();
+            truncates |= entry.truncates();
         }
         if (columnLists.size() > 1) {
             throw ApplyException.withHint(
@@ -100,6 +103,7 @@ final class PublishedTables {
                 everyRow ? List.of() : List.copyOf(rowFilters),
                 updates,
                 deletes,
+                truncates,
                 first.rowsEstimated(),
                 first.bytesEstimated());
     }
@@ -107,14 +111,14 @@ final class PublishedTables {
     private List<Entry> readEntries(List<String> publications) throws SQLException {
         // A partition whose root is published too is sent as its root; PostgreSQL up to 15 lists both.
         String sql = "WITH published AS ("
-                + "SELECT g.relid, p.pubupdate, p.pubdelete, "
+                + "SELECT g.relid, p.pubupdate, p.pubdelete, p.pubtruncate, "
                 + (major >= 15
                         ? "g.attrs::smallint[] AS attrs, pg_get_expr(g.qual, g.relid) AS qual"
                         : "NULL::smallint[] AS attrs, NULL::text AS qual")
                 + " FROM pg_publication p, LATERAL pg_get_publication_tables(p.pubname::text) g"
                 + " WHERE p.pubname = ANY (?))"
                 + " SELECT c.oid::bigint, n.nspname, c.relname, c.relkind, c.relreplident, s.row_count, s.size, o.attrs, o.qual,"
-                + " o.pubupdate, o.pubdelete"
+                + " o.pubupdate, o.pubdelete, o.pubtruncate"
                 + " FROM published o JOIN pg_class c ON c.oid = o.relid JOIN pg_namespace n ON n.oid = c.relnamespace,"
                 + " LATERAL (SELECT CASE WHEN max(r.reltuples) < 0 THEN -1 ELSE sum(greatest(r.reltuples, 0))::bigint END"
                 + " AS row_count, sum(pg_table_size(r.oid))::bigint AS size"
@@ -139,7 +143,8 @@ final class PublishedTables {
                             numbers(row.getArray(8)),
                             row.getString(9),
                             row.getBoolean(10),
-                            row.getBoolean(11)));
+                            row.getBoolean(11),
+                            row.getBoolean(12)));
                 }
             }
             return entries;

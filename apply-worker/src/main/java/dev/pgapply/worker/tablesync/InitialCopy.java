@@ -266,6 +266,7 @@ public final class InitialCopy {
                 table.rowFilters(),
                 table.updates(),
                 table.deletes(),
+                table.truncates(),
                 0,
                 0);
     }

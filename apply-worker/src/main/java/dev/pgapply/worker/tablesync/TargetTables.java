@@ -32,7 +32,7 @@ public final class TargetTables {
     private final Connection connection;
     private final Target target;
 
-    public TargetTables(Connection connection, Target target) {
+    TargetTables(Connection connection, Target target) {
         this.connection = connection;
         this.target = target;
     }
@@ -48,7 +48,7 @@ public final class TargetTables {
     void requireEmpty(List<TableCopy> copies) {
         List<String> filled = new ArrayList<>();
         for (TableCopy copy : copies) {
-            String rows = describeRows(copy.target());
+            String rows = describeRows(connection, copy.target());
             if (!rows.isEmpty()) {
                 filled.add("table \"" + copy.target().name() + "\" has " + rows);
             }
@@ -62,7 +62,7 @@ public final class TargetTables {
     }
 
     /** How many rows the table has, for people: {@code 3 rows}; empty if it has none. */
-    public String describeRows(TargetTable table) {
+    public static String describeRows(Connection connection, TargetTable table) {
         String sql = "SELECT count(*) FROM (SELECT FROM " + rowsOf(table) + " LIMIT " + (COUNT_LIMIT + 1) + ") r";
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
