@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * in the middle of a message loses the protocol's state), and its non-blocking read sleeps a millisecond whenever nothing is there.
  *
  * <p>Bytes come from the kernel in long gulps into a buffer of this socket's own, so {@link #awaitReadable} never loses one, and the
- * driver reads from the buffer. A read that must wait longer calls the {@link Waiter} again and again, so that its owner can go on
- * answering the server while half a message has come. Under TLS this is the raw socket beneath the SSLSocket: readable then means
+ * driver reads from the buffer. A read for which the buffer is not enough calls the {@link Waiter} again and again, so that its owner
+ * can go on answering the server while half a message has come. Under TLS this is the raw socket beneath the SSLSocket: readable then means
  * that a record is arriving.
  *
  * <p>Read by one thread only; {@link #abort} may come from any.
@@ -57,7 +57,7 @@ public final class PatientSocket extends Socket {
     private int waiterMillis;
     private int lingerMillis;
 
-    /** The thread that reads calls this; from then on each read that waits calls {@code each} every {@code period}. */
+    /** From then on each read that waits calls {@code each} after every gulp and in every silent {@code period}. */
     public void setWaiter(Waiter each, Duration period) {
         this.waiter = each;
         this.waiterMillis = millis(period);
@@ -181,17 +181,22 @@ public final class PatientSocket extends Socket {
         while (true) {
             int slice = nextWait(waited);
             setRawTimeout(slice);
+            boolean came = true;
             try {
                 gulp();
-                return;
             } catch (SocketTimeoutException e) {
                 waited += slice;
                 if (timeoutMillis > 0 && !inRecord() && waited >= timeoutMillis) {
                     throw e;
                 }
-                if (waiter != null) {
-                    waiter.stillWaiting();
-                }
+                came = false;
+            }
+            if (waiter != null) {
+                // Also after each gulp: a large message may trickle in for minutes and never leave a gap.
+                waiter.stillWaiting();
+            }
+            if (came) {
+                return;
             }
         }
     }

@@ -20,7 +20,7 @@ interface WalSenderStream {
     /** Whether a byte of the next message, or the end, has come in time. */
     boolean awaitReadable(Duration atMost) throws SQLException;
 
-    /** From now on called every {@code period} while a read waits for the rest of a message. */
+    /** From now on called at least every {@code period} while a read waits for the rest of a message. */
     void setWaiter(Waiter waiter, Duration period);
 
     /** Sends one CopyData payload at once. */
