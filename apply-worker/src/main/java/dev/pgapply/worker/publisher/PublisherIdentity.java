@@ -1,6 +1,7 @@
 package dev.pgapply.worker.publisher;
 
 import dev.pgapply.core.Lsn;
+import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -14,6 +15,15 @@ import java.sql.Statement;
  * @param walLsn the flush position when it was asked
  */
 public record PublisherIdentity(String systemIdentifier, int timeline, Lsn walLsn, String database) {
+
+    /** Asks over a walsender connection of its own. */
+    public static PublisherIdentity of(PostgresConnections publisher, String applicationName) {
+        try (Connection replication = publisher.openReplication(applicationName)) {
+            return of(replication);
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not identify the publisher", e);
+        }
+    }
 
     /** @param replication a walsender connection */
     public static PublisherIdentity of(Connection replication) {

@@ -42,6 +42,8 @@ public final class SubscriptionStats {
     private volatile @Nullable Instant lastMessageReceiptTime;
     private volatile @Nullable Instant oldestPendingCommitTime;
     private volatile @Nullable Lsn publisherFlushLsn;
+    private volatile @Nullable Lsn slotRestartLsn;
+    private volatile @Nullable String slotWalStatus;
     private volatile @Nullable OriginSnapshot origin;
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
@@ -207,6 +209,24 @@ public final class SubscriptionStats {
     /** Set by the leader's clockwork every 10 s; null while disconnected. */
     public void setPublisherFlushLsn(@Nullable Lsn lsn) {
         publisherFlushLsn = lsn;
+    }
+
+    /** Set by the publisher's watch, as pg_replication_slots shows the subscription's slot. */
+    public void setSlot(@Nullable Lsn restartLsn, @Nullable String walStatus) {
+        slotRestartLsn = restartLsn;
+        slotWalStatus = walStatus;
+    }
+
+    /** How many bytes of WAL the publisher keeps for the slot; null where it is not known. */
+    public @Nullable Long slotRetainedBytes() {
+        Lsn publisher = publisherFlushLsn;
+        Lsn restart = slotRestartLsn;
+        return publisher == null || restart == null ? null : Math.max(0, publisher.bytesSince(restart));
+    }
+
+    /** {@code reserved}, {@code extended}, {@code unreserved} or {@code lost}; null where it is not known. */
+    public @Nullable String slotWalStatus() {
+        return slotWalStatus;
     }
 
     public @Nullable OriginSnapshot origin() {

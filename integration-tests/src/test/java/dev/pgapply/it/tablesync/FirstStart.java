@@ -91,7 +91,8 @@ final class FirstStart implements AutoCloseable {
 
     static SubscriptionOptions options(
             DatabasePair pair, boolean createSlot, boolean copyData, List<String> publications) {
-        return options(url(pair.publisher(), null), url(pair.target(), null), pair.name(), createSlot, copyData, publications);
+        return options(
+                url(pair.publisher(), null), url(pair.target(), null), pair.name(), createSlot, copyData, publications);
     }
 
     static SubscriptionOptions options(

@@ -18,8 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InitialCopyIT {
 
-    private static final String ODD_TABLES =
-            """
+    private static final String ODD_TABLES = """
             CREATE SCHEMA "My Schema";
             CREATE TABLE "My Schema"."Sel""ect" ("From" int PRIMARY KEY, "a b" text, "ü\\x" numeric);
             CREATE DOMAIN posint AS int CHECK (value > 0);
@@ -35,8 +34,7 @@ class InitialCopyIT {
             CREATE TABLE identity_one (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, q int, dbl int GENERATED ALWAYS AS (q * 2) STORED);
             """;
 
-    private static final String ODD_ROWS =
-            """
+    private static final String ODD_ROWS = """
             INSERT INTO "My Schema"."Sel""ect" VALUES (1, 'tab\t, newline\n, \\N, \\.', 1.50), (2, NULL, 'NaN'), (3, '', -0.0);
             INSERT INTO builtin SELECT g, g / 7.0, CASE WHEN g = 1 THEN 'NaN' ELSE 0.1 * g END::float8, 'epoch'::timestamptz + g * '1 day'::interval,
                 CASE WHEN g = 2 THEN 'infinity' ELSE '2024-02-03' END::date, '-1 mon +3 days -04:05:06'::interval, decode(md5(g::text), 'hex'),
@@ -96,9 +94,11 @@ class InitialCopyIT {
             pair.publisher().execute("INSERT INTO t VALUES (11)");
 
             assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(10);
-            assertThat(pair.publisher()
-                            .number("SELECT count(*) FROM pg_logical_slot_peek_binary_changes('" + pair.name()
-                                    + "', NULL, NULL, 'proto_version', '1', 'publication_names', 'pb') WHERE get_byte(data, 0) = ascii('I')"))
+            assertThat(
+                            pair.publisher()
+                                    .number(
+                                            "SELECT count(*) FROM pg_logical_slot_peek_binary_changes('" + pair.name()
+                                                    + "', NULL, NULL, 'proto_version', '1', 'publication_names', 'pb') WHERE get_byte(data, 0) = ascii('I')"))
                     .isEqualTo(1);
         }
     }
@@ -156,9 +156,11 @@ class InitialCopyIT {
     }
 
     private static void assertNothingBegun(DatabasePair pair) {
-        assertThat(pair.publisher().column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
+        assertThat(pair.publisher()
+                        .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
                 .isEmpty();
-        assertThat(pair.target().column("SELECT slot_state FROM pgapply.subscription")).containsExactly("none");
+        assertThat(pair.target().column("SELECT slot_state FROM pgapply.subscription"))
+                .containsExactly("none");
     }
 
     @ParameterizedTest
@@ -219,7 +221,8 @@ class InitialCopyIT {
             assertThatThrownBy(() -> run(pair))
                     .hasMessageContaining("replication slot \"" + pair.name() + "\" already exists")
                     .hasMessageContaining("test_decoding");
-            assertThat(pair.publisher().column("SELECT plugin FROM pg_replication_slots WHERE slot_name = '" + pair.name() + "'"))
+            assertThat(pair.publisher()
+                            .column("SELECT plugin FROM pg_replication_slots WHERE slot_name = '" + pair.name() + "'"))
                     .containsExactly("test_decoding");
         }
     }
@@ -227,7 +230,8 @@ class InitialCopyIT {
     @Test
     void without_copy_the_tables_take_changes_from_the_consistent_point_on() {
         try (DatabasePair pair = DatabasePair.shared()) {
-            pair.onBoth("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)").publish("t");
+            pair.onBoth("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+                    .publish("t");
 
             SubscriptionRow row;
             try (FirstStart start = FirstStart.of(FirstStart.options(pair, true, false, List.of("pb")))) {
@@ -265,7 +269,8 @@ class InitialCopyIT {
                     .hasMessageStartingWith("could not copy table \"public.t\": ")
                     .hasMessageContaining("violates check constraint");
             assertThat(pair.target().number("SELECT count(*) FROM t")).isZero();
-            assertThat(pair.publisher().column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
+            assertThat(pair.publisher()
+                            .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
                     .isEmpty();
         }
     }

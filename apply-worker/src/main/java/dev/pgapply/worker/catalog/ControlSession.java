@@ -1,0 +1,75 @@
+package dev.pgapply.worker.catalog;
+
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.tablesync.SubscribedTables;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.origin.OriginStatus;
+import dev.pgapply.worker.publisher.PublisherIdentity;
+import java.sql.Connection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A life's own session on the target, with which it reads and writes what the target knows of the one subscription. It applies nothing
+ * and takes no part in the fence. Owned by the leader's thread.
+ */
+public final class ControlSession implements AutoCloseable {
+
+    private final SubscriptionCatalog catalog;
+    private final String subscription;
+    private final Connection connection;
+
+    private ControlSession(SubscriptionCatalog catalog, String subscription, Connection connection) {
+        this.catalog = catalog;
+        this.subscription = subscription;
+        this.connection = connection;
+    }
+
+    public static ControlSession open(SubscriptionCatalog catalog, PostgresConnections target, String subscription) {
+        return new ControlSession(catalog, subscription, target.open("pgapply " + subscription + " control"));
+    }
+
+    /** The subscription's row as it is now, or null if there is none. */
+    public @Nullable SubscriptionRow find() {
+        return catalog.find(connection, subscription);
+    }
+
+    /** Creates the subscription's rows; see {@link SubscriptionCatalog#create}. */
+    public SubscriptionRow create(String slotName, PublisherIdentity publisher) {
+        return catalog.create(connection, subscription, slotName, publisher);
+    }
+
+    /** Makes sure that this target is the one the subscription was made in, and not a copy of it. */
+    public void requireSameTarget(SubscriptionRow row) {
+        SubscriptionIdentity.checkTarget(row, TargetIdentity.read(connection));
+    }
+
+    /** The recorded progress; the truth only after the takeover. */
+    public OriginStatus originStatus(SubscriptionRow row) {
+        return OriginStatus.read(connection, row.subid());
+    }
+
+    public List<SubscriptionTable> tables(SubscriptionRow row) {
+        return new TableCatalog().tables(connection, row.subid());
+    }
+
+    /** Which changes the subscription's tables take. */
+    public static SubscribedTables subscribed(List<SubscriptionTable> tables) {
+        Map<QualifiedName, SubscribedTables.Entry> entries = new HashMap<>();
+        for (SubscriptionTable table : tables) {
+            entries.put(table.table(), new SubscribedTables.Entry(table.state(), table.syncLsn()));
+        }
+        return new SubscribedTables(entries);
+    }
+
+    public void setTimeline(SubscriptionRow row, int timeline) {
+        catalog.setTimeline(connection, row.subid(), timeline);
+    }
+
+    @Override
+    public void close() {
+        PostgresConnections.cut(connection);
+    }
+}

@@ -1,0 +1,267 @@
+package dev.pgapply.worker.leader;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.subscription.SubscriptionOptions;
+import dev.pgapply.core.target.Target;
+import dev.pgapply.worker.catalog.ControlSession;
+import dev.pgapply.worker.catalog.EpochFence;
+import dev.pgapply.worker.catalog.LockHolder;
+import dev.pgapply.worker.catalog.Ownership;
+import dev.pgapply.worker.catalog.SlotState;
+import dev.pgapply.worker.catalog.SubscriptionCatalog;
+import dev.pgapply.worker.catalog.SubscriptionRow;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.jdbc.PostgresTarget;
+import dev.pgapply.worker.origin.ProgressCommit;
+import dev.pgapply.worker.origin.ReportedCommit;
+import dev.pgapply.worker.preflight.Finding;
+import dev.pgapply.worker.preflight.Preflight;
+import dev.pgapply.worker.preflight.StreamStart;
+import dev.pgapply.worker.preflight.StreamStartCheck;
+import dev.pgapply.worker.publisher.PublisherIdentity;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import dev.pgapply.worker.stats.SubscriptionStatus;
+import dev.pgapply.worker.stream.Ticker;
+import dev.pgapply.worker.tablesync.CopyConnections;
+import dev.pgapply.worker.tablesync.InitialCopy;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One life of a subscription (worker.c, ApplyWorkerMain): from becoming its owner to a stop or an error. Every life is a takeover, also
+ * from an earlier life of the same engine: it fences off what that left behind, asks the target where it stands, and has the stream
+ * sent from there.
+ *
+ * <pre>
+ * find or create the subscription's row → own it (or stand by) → take over → first start: copy → stream
+ * </pre>
+ *
+ * <p>{@link #run} is called once, on a thread that belongs to the life; {@link #stop} may be called from any other.
+ */
+public final class SubscriptionWorker {
+
+    /** How a life ended without an error. */
+    public enum End {
+        STOPPED,
+        /** The subscription's row says that it is disabled. */
+        DISABLED
+    }
+
+    /** How often a standby tries to become the owner. */
+    private static final Duration STANDBY_RETRY = Duration.ofSeconds(1);
+
+    private final SubscriptionOptions options;
+    private final SubscriptionCatalog catalog;
+    private final SubscriptionStats stats;
+    private final Ticker ticker;
+    private final Clock clock;
+    private final PostgresConnections publisher;
+    private final PostgresConnections target;
+    private final CountDownLatch stopRequested = new CountDownLatch(1);
+
+    private volatile @Nullable InitialCopy copy;
+    private volatile @Nullable Streaming streaming;
+    private volatile @Nullable Ownership ownership;
+    private volatile @Nullable LockHolder holder;
+
+    public SubscriptionWorker(
+            SubscriptionOptions options,
+            SubscriptionCatalog catalog,
+            SubscriptionStats stats,
+            Ticker ticker,
+            Clock clock) {
+        this.options = options;
+        this.catalog = catalog;
+        this.stats = stats;
+        this.ticker = ticker;
+        this.clock = clock;
+        this.publisher = new PostgresConnections(options.publisher());
+        this.target = new PostgresConnections(options.target());
+    }
+
+    /**
+     * Lives until {@link #stop}, or until the subscription turns out to be disabled.
+     *
+     * @throws ApplyException whatever else ended it; everything that the life had opened is closed
+     */
+    public End run() {
+        stats.transition(SubscriptionStatus.STARTING, null);
+        try (ControlSession control = ControlSession.open(catalog, target, options.name())) {
+            SubscriptionRow row = findOrCreate(control);
+            if (!row.enabled()) {
+                return End.DISABLED;
+            }
+            control.requireSameTarget(row);
+            return own(control, row.subid());
+        }
+    }
+
+    /** Asks for an orderly end: what is complete is committed, the rest is rolled back. Returns at once. Any thread. */
+    public void stop() {
+        stopRequested.countDown();
+        InitialCopy running = copy;
+        if (running != null) {
+            running.stop();
+        }
+        Streaming live = streaming;
+        if (live != null) {
+            live.stop();
+        }
+        Ownership owned = ownership;
+        if (owned != null && live == null && running == null) {
+            owned.close();
+        }
+    }
+
+    /** Who owns the subscription while this engine stands by, else null. Any thread. */
+    public @Nullable LockHolder holder() {
+        return holder;
+    }
+
+    private boolean isStopping() {
+        return stopRequested.getCount() == 0;
+    }
+
+    private String applicationName(String role) {
+        return "pgapply " + options.name() + " " + role;
+    }
+
+    private SubscriptionRow findOrCreate(ControlSession control) {
+        SubscriptionRow row = control.find();
+        if (row != null) {
+            return row;
+        }
+        requireReady();
+        return control.create(options.slotName(), PublisherIdentity.of(publisher, options.name()));
+    }
+
+    /** Before anything is created on either side, all that {@code check} would find must be in order. */
+    private void requireReady() {
+        List<Finding> errors = Preflight.run(options).stream()
+                .filter(finding -> finding.severity() == Finding.Severity.ERROR)
+                .toList();
+        if (!errors.isEmpty()) {
+            throw new ApplyException(
+                    Kind.PRECONDITION,
+                    errors.stream().map(Finding::message).collect(Collectors.joining("; ")),
+                    errors.size() == 1 ? errors.get(0).hint() : "pgapply check tells what to do about each",
+                    null,
+                    null,
+                    null);
+        }
+    }
+
+    private End own(ControlSession control, int subid) {
+        try (Ownership owned = Ownership.open(target, applicationName("lock"), subid, this::cutTargetSessions)) {
+            ownership = owned;
+            if (!standBy(owned)) {
+                return End.STOPPED;
+            }
+            EpochFence fence = owned.takeOver(this::showWaitingFor);
+            SubscriptionRow row = control.find();
+            if (row == null || row.subid() != subid) {
+                throw new ApplyException(
+                        Kind.OWNERSHIP_LOST, "subscription \"" + options.name() + "\" was dropped meanwhile");
+            }
+            if (!row.enabled()) {
+                return End.DISABLED;
+            }
+            return live(control, row, owned, fence);
+        } finally {
+            ownership = null;
+            holder = null;
+        }
+    }
+
+    /** Waits until the subscription's lock is ours; false if a stop came first. */
+    private boolean standBy(Ownership owned) {
+        for (LockHolder other = owned.tryAcquire(); other != null; other = owned.tryAcquire()) {
+            holder = other;
+            stats.transition(SubscriptionStatus.STANDBY, other.toString());
+            try {
+                if (stopRequested.await(STANDBY_RETRY.toMillis(), TimeUnit.MILLISECONDS)) {
+                    return false;
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+        holder = null;
+        stats.transition(SubscriptionStatus.STARTING, null);
+        return !isStopping();
+    }
+
+    private void showWaitingFor(List<LockHolder> sessions) {
+        stats.transition(
+                SubscriptionStatus.STARTING,
+                "waiting for sessions of an earlier owner to end: "
+                        + sessions.stream().map(LockHolder::toString).collect(Collectors.joining(", ")));
+    }
+
+    private End live(ControlSession control, SubscriptionRow row, Ownership owned, EpochFence fence) {
+        try (PostgresTarget opened = new PostgresTarget(
+                target,
+                options.name(),
+                options.synchronousCommit(),
+                fence,
+                connection -> new ReportedCommit(ProgressCommit.open(connection, row.subid(), ticker), stats))) {
+            if (row.slotState() != SlotState.READY) {
+                copyTables(row, fence, opened);
+            }
+            if (isStopping()) {
+                return End.STOPPED;
+            }
+            StreamStart start = new StreamStartCheck(options, publisher, stats).check(control, row);
+            try (Streaming live = Streaming.open(options, start, publisher, opened, owned, stats, ticker, clock)) {
+                streaming = live;
+                if (!isStopping()) {
+                    live.run();
+                }
+            } finally {
+                streaming = null;
+            }
+            return End.STOPPED;
+        }
+    }
+
+    private void copyTables(SubscriptionRow row, EpochFence fence, Target describer) {
+        InitialCopy running = new InitialCopy(
+                options,
+                new CopyConnections(options.name(), publisher, target, fence),
+                describer,
+                catalog,
+                stats,
+                ticker);
+        copy = running;
+        try {
+            if (!isStopping()) {
+                SubscriptionRow unused = running.run(row);
+            }
+        } catch (ApplyException e) {
+            if (!isStopping()) {
+                throw e;
+            }
+        } finally {
+            copy = null;
+        }
+    }
+
+    /** Another engine has taken over: nothing of this one may reach the target any more. */
+    private void cutTargetSessions() {
+        InitialCopy running = copy;
+        if (running != null) {
+            running.stop();
+        }
+        Streaming live = streaming;
+        if (live != null) {
+            live.cut();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package dev.pgapply.worker.origin;
+
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.target.TargetSession.LocalCommit;
+import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.worker.jdbc.SessionCommit;
+import dev.pgapply.worker.stats.SubscriptionStats;
+
+/** Shows the progress of each commit in the subscription's statistics. Owned by the apply session's thread. */
+public final class ReportedCommit implements SessionCommit {
+
+    private final ProgressCommit commit;
+    private final SubscriptionStats stats;
+
+    public ReportedCommit(ProgressCommit commit, SubscriptionStats stats) {
+        this.commit = commit;
+        this.stats = stats;
+        stats.setOrigin(commit.snapshot());
+    }
+
+    @Override
+    public LocalCommit commit(Progress progress) {
+        LocalCommit local = commit.commit(progress);
+        stats.setOrigin(commit.snapshot());
+        return local;
+    }
+
+    @Override
+    public void rollback() {
+        commit.rollback();
+    }
+
+    @Override
+    public void recordIdle(Lsn idleLsn) {
+        commit.recordIdle(idleLsn);
+        stats.setOrigin(commit.snapshot());
+    }
+
+    @Override
+    public Lsn flushedLsn() {
+        return commit.flushedLsn();
+    }
+}

@@ -1,0 +1,109 @@
+package dev.pgapply.worker.preflight;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.subscription.SubscriptionOptions;
+import dev.pgapply.core.tablesync.SubscribedTables;
+import dev.pgapply.worker.catalog.ControlSession;
+import dev.pgapply.worker.catalog.SubscriptionIdentity;
+import dev.pgapply.worker.catalog.SubscriptionRow;
+import dev.pgapply.worker.catalog.SubscriptionTable;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.origin.OriginStatus;
+import dev.pgapply.worker.publisher.PublisherCatalog;
+import dev.pgapply.worker.publisher.PublisherFacts;
+import dev.pgapply.worker.publisher.PublisherIdentity;
+import dev.pgapply.worker.publisher.ReplicationSlot;
+import dev.pgapply.worker.publisher.ReplicationSlots;
+import dev.pgapply.worker.publisher.TimelineHistory;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import dev.pgapply.worker.stats.TableProgress;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * Decides whether and where a subscription may begin to stream: the target's record against the publisher and its slot. Used once a
+ * life, by the leader's thread, after the takeover.
+ */
+public final class StreamStartCheck {
+
+    private final SubscriptionOptions options;
+    private final PostgresConnections publisher;
+    private final SubscriptionStats stats;
+
+    public StreamStartCheck(SubscriptionOptions options, PostgresConnections publisher, SubscriptionStats stats) {
+        this.options = options;
+        this.publisher = publisher;
+        this.stats = stats;
+    }
+
+    /**
+     * Where the target stands, by its row alone, and whether the publisher still is what it stands on.
+     *
+     * @throws ApplyException of kind SLOT_LOST, STATE_MISMATCH or PRECONDITION if to go on would lose or double changes
+     */
+    public StreamStart check(ControlSession control, SubscriptionRow row) {
+        OriginStatus recorded = control.originStatus(row);
+        PublisherFacts facts;
+        Lsn publisherLsn;
+        try (Connection connection = publisher.open("pgapply " + options.name() + " start")) {
+            PublisherCatalog publisherCatalog = new PublisherCatalog(connection);
+            facts = publisherCatalog.facts();
+            facts.requireUsable();
+            checkIdentity(control, row, recorded);
+            ReplicationSlot slot = publisherCatalog.slot(row.slotName(), facts.major());
+            if (slot == null) {
+                throw ApplyException.withHint(
+                        Kind.SLOT_LOST,
+                        "replication slot \"" + row.slotName() + "\" does not exist on the publisher; changes behind "
+                                + recorded.startLsn() + " are lost",
+                        "it was dropped: drop the subscription, empty its tables and start it anew; no slot is created silently");
+            }
+            slot.requireUsable();
+            Lsn confirmed = slot.confirmedFlushLsn();
+            if (confirmed != null) {
+                SubscriptionIdentity.checkSlot(row, recorded, confirmed);
+            }
+            new ReplicationSlots(publisher, options.name())
+                    .endOwnWalsender(publisherCatalog, connection, row.slotName(), facts.major());
+            publisherLsn = publisherCatalog.flushLsn();
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not close a session on the publisher", e);
+        }
+        return new StreamStart(
+                row.subid(), recorded.startLsn(), subscribedTables(control, row), facts, publisherLsn, false);
+    }
+
+    private void checkIdentity(ControlSession control, SubscriptionRow row, OriginStatus recorded) {
+        try (Connection replication = publisher.openReplication(options.name())) {
+            PublisherIdentity identity = PublisherIdentity.of(replication);
+            SubscriptionIdentity.checkPublisher(row, identity, options.slotName());
+            TimelineHistory history = TimelineHistory.read(replication, identity.timeline());
+            SubscriptionIdentity.checkProgress(row, recorded, identity, history);
+            if (identity.timeline() != row.publisher().timeline()) {
+                control.setTimeline(row, identity.timeline());
+            }
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not close a session on the publisher", e);
+        }
+    }
+
+    private SubscribedTables subscribedTables(ControlSession control, SubscriptionRow row) {
+        List<SubscriptionTable> tables = control.tables(row);
+        for (SubscriptionTable table : tables) {
+            stats.setTable(new TableProgress(
+                    table.table(),
+                    table.state().code(),
+                    table.syncLsn(),
+                    table.rowsCopied(),
+                    -1,
+                    table.bytesCopied(),
+                    -1,
+                    table.error()));
+        }
+        return ControlSession.subscribed(tables);
+    }
+}

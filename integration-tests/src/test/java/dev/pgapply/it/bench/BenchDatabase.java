@@ -1,0 +1,25 @@
+package dev.pgapply.it.bench;
+
+import dev.pgapply.it.support.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** The publisher's database of one workload. */
+record BenchDatabase(Database database) {
+
+    void execute(String... statements) {
+        database.execute(statements);
+    }
+
+    /** Runs the statements as so many transactions, in the server, which is much faster than any client. */
+    void transactions(long count, String statements) throws SQLException {
+        try (Connection connection = database.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE PROCEDURE bench_load(n bigint) LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..n LOOP "
+                    + statements + "; COMMIT; END LOOP; END $$");
+            statement.execute("CALL bench_load(" + count + ")");
+            statement.execute("DROP PROCEDURE bench_load");
+        }
+    }
+}
