@@ -36,7 +36,7 @@ public final class Ownership implements AutoCloseable {
     private static final String ROUND = "1s";
 
     /** Without an answer for so long the lock session counts as lost. The fence protects the target; this only ends a zombie's work. */
-    private static final int ANSWER_MILLIS = 10_000;
+    private static final int ANSWER_MILLIS = 30_000;
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final String INSUFFICIENT_PRIVILEGE = "42501";

@@ -71,6 +71,28 @@ class ProgressCommitIT {
     }
 
     @Test
+    void a_role_that_was_granted_the_functions_has_the_origin_too() {
+        try (TargetState state = TargetState.on(SharedServers.target(18))) {
+            EpochFence fence = state.takeOver();
+            String role = state.plainRole();
+            state.database()
+                    .execute("DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid::regprocedure FROM pg_proc"
+                            + " WHERE proname LIKE 'pg_replication_origin%' LOOP EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO "
+                            + role + "', f); END LOOP; END $$");
+            ApplySession session = state.session(
+                    fence,
+                    TargetState.connections(
+                            state.database(), role, state.database().server().port()));
+
+            session.apply(1, "0/1001");
+
+            assertThat(session.commit.snapshot().nativeOrigin()).isTrue();
+            assertThat(state.nativeOrigin()).isEqualTo(Lsn.parse("0/1001"));
+            session.close();
+        }
+    }
+
+    @Test
     void a_commit_is_flushed_once_the_flushed_position_has_reached_it() {
         try (TargetState state = TargetState.on(SharedServers.target(18))) {
             ApplySession session = state.session(state.takeOver());
