@@ -59,9 +59,9 @@ final class FirstStart implements AutoCloseable {
         this.described = new PostgresTarget(
                 target,
                 options.name(),
+                "off",
                 fence,
-                connection -> ProgressCommit.open(connection, subid, System::nanoTime),
-                "off");
+                connection -> ProgressCommit.open(connection, subid, System::nanoTime));
         this.copy = new InitialCopy(
                 options,
                 new CopyConnections(options.name(), publisher, target, fence),
