@@ -60,6 +60,7 @@ final class SubscriptionSection {
 
     SubscriptionOptions read() {
         String name = name();
+        requireCopyOnlyOfOwnSlot();
         Section batch = section.section("batch", BATCH_KEYS);
         return new SubscriptionOptions(
                 name,
@@ -100,6 +101,16 @@ final class SubscriptionSection {
             throw section.outOfRange("name", name, "1 to 63 bytes long, without control characters");
         }
         return name;
+    }
+
+    /** The copy needs the snapshot that comes with the slot's creation. */
+    private void requireCopyOnlyOfOwnSlot() {
+        if (!section.bool("create_slot", true) && section.bool("copy_data", true)) {
+            throw ConfigErrors.refused(
+                    "\"" + section.pathOf("copy_data") + "\" is true although \"" + section.pathOf("create_slot")
+                            + "\" is false (" + section.placeOf("create_slot") + ")",
+                    "set copy_data: false; a slot that exists already has no snapshot to copy from");
+        }
     }
 
     private List<String> publications() {

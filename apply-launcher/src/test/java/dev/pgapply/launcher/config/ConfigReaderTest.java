@@ -162,6 +162,7 @@ class ConfigReaderTest {
                 "origin: both | \"subscriptions[0].origin\" is \"both\" | one of any, none",
                 "synchronous_commit: maybe | is \"maybe\" | one of off, local, remote_write, remote_apply, on",
                 "enabled: maybe | \"subscriptions[0].enabled\" is \"maybe\" | true or false",
+                "create_slot: false | \"subscriptions[0].copy_data\" is true although \"subscriptions[0].create_slot\" is false | copy_data: false",
                 "slot_name: Orders | \"subscriptions[0].slot_name\" is \"Orders\" | a to z, 0 to 9 and underscore",
                 "slot_name: | \"subscriptions[0].slot_name\" has no value (line 6) | give it one value",
                 "slot_name: [a, b] | \"subscriptions[0].slot_name\" has more than one value | give it one value",

@@ -45,6 +45,7 @@ public final class SubscriptionStats {
     private volatile @Nullable Lsn slotRestartLsn;
     private volatile @Nullable String slotWalStatus;
     private volatile @Nullable OriginSnapshot origin;
+    private volatile @Nullable SlotSnapshot slot;
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
 
@@ -86,6 +87,15 @@ public final class SubscriptionStats {
         public record Session(
                 String session, Lsn remoteLsn, @Nullable Lsn localLsn) {}
     }
+
+    /**
+     * The slot as the publisher shows it.
+     *
+     * @param retainedWalBytes how much WAL it holds back, null where the publisher does not say
+     * @param walStatus reserved, extended, unreserved or lost
+     */
+    public record SlotSnapshot(
+            @Nullable Long retainedWalBytes, @Nullable String walStatus) {}
 
     public String subscription() {
         return subscription;
@@ -236,6 +246,15 @@ public final class SubscriptionStats {
     /** Set at start by the leader and after each commit by the apply session. */
     public void setOrigin(OriginSnapshot snapshot) {
         origin = snapshot;
+    }
+
+    public @Nullable SlotSnapshot slot() {
+        return slot;
+    }
+
+    /** Set by the leader's clockwork every 10 s, together with the publisher's position; null while disconnected. */
+    public void setSlot(@Nullable SlotSnapshot snapshot) {
+        slot = snapshot;
     }
 
     /** How far behind the target is, in time: zero with nothing pending, null while disconnected. */

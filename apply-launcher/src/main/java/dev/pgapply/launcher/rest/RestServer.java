@@ -1,0 +1,222 @@
+package dev.pgapply.launcher.rest;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.launcher.config.HttpAddress;
+import dev.pgapply.launcher.supervise.ApplyLauncher;
+import dev.pgapply.launcher.supervise.Refusal;
+import dev.pgapply.launcher.supervise.SubscriptionSupervisor;
+import dev.pgapply.worker.stats.SubscriptionStatus;
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import io.javalin.http.Context;
+import io.javalin.http.HttpResponseException;
+import io.javalin.util.JavalinBindException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.function.Supplier;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The HTTP server. Handlers run on Jetty's threads and only read statistics, or hand a command to the subscription's supervisor. A
+ * bearer token, where one is set, guards all but {@code /health}.
+ */
+public final class RestServer implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(RestServer.class);
+    private static final String API = "/api/v1/subscriptions";
+    private static final String PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
+    private static final int MAX_THREADS = 12;
+    private static final int MIN_THREADS = 2;
+
+    private final ApplyLauncher launcher;
+    private final Supplier<String> metrics;
+    private final byte @Nullable [] token;
+    private final Javalin javalin;
+
+    /** @param metrics Prometheus' text, made at each request */
+    public RestServer(ApplyLauncher launcher, Supplier<String> metrics, @Nullable String token) {
+        this.launcher = launcher;
+        this.metrics = metrics;
+        this.token = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
+        this.javalin = Javalin.create(this::configure);
+    }
+
+    /**
+     * Binds the address and serves.
+     *
+     * @return the address with the port that was bound, which matters where port 0 was asked for
+     * @throws ApplyException PRECONDITION if the address cannot be bound
+     */
+    public HttpAddress start(HttpAddress address) {
+        try {
+            javalin.start(address.host(), address.port());
+        } catch (JavalinBindException e) {
+            throw ApplyException.withHint(
+                    Kind.PRECONDITION,
+                    "HTTP address " + address + " cannot be bound: " + rootMessage(e),
+                    "end what uses the port, or set another http.address");
+        }
+        return new HttpAddress(address.host(), javalin.port());
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage());
+    }
+
+    @Override
+    public void close() {
+        javalin.stop();
+    }
+
+    private void configure(JavalinConfig config) {
+        config.startup.showJavalinBanner = false;
+        config.startup.showOldJavalinVersionWarning = false;
+        config.startup.startupWatcherEnabled = false;
+        config.jetty.threadPool = new QueuedThreadPool(MAX_THREADS, MIN_THREADS);
+        config.jetty.modifyHttpConfiguration(http -> {
+            http.setSendServerVersion(false);
+            // A subscription's name may be anything, also with a slash, which a client sends as %2F.
+            http.setUriCompliance(UriCompliance.UNSAFE);
+        });
+        config.jetty.modifyServletContextHandler(
+                context -> context.getServletHandler().setDecodeAmbiguousURIs(true));
+        config.routes
+                .before(this::requireToken)
+                .get(
+                        "/health/live",
+                        context -> answer(
+                                context, JsonNodeFactory.instance.objectNode().put("live", true)))
+                .get("/health/ready", this::ready)
+                .get("/metrics", context -> context.contentType(PROMETHEUS_TEXT).result(metrics.get()))
+                .get(API, context -> answer(context, all()))
+                .get(API + "/{name}", context -> answer(context, SubscriptionJson.subscription(named(context))))
+                .get(
+                        API + "/{name}/origin",
+                        context -> answer(
+                                context,
+                                SubscriptionJson.origin(named(context).stats().origin())))
+                .get(
+                        API + "/{name}/tables",
+                        context -> answer(
+                                context,
+                                SubscriptionJson.tables(named(context).stats().tables())))
+                .post(API + "/{name}/enable", context -> command(context, SubscriptionSupervisor::enable))
+                .post(API + "/{name}/disable", context -> command(context, SubscriptionSupervisor::disable))
+                .exception(HttpFailure.class, (e, context) -> fail(context, e.status(), e.getMessage(), e.hint()))
+                .exception(Refusal.class, (e, context) -> fail(context, 409, e.getMessage(), e.hint()))
+                .exception(ApplyException.class, (e, context) -> fail(context, 503, e.getMessage(), e.hint()))
+                .exception(HttpResponseException.class, RestServer::ofTheServer)
+                .exception(Exception.class, this::unexpected);
+    }
+
+    private static void ofTheServer(HttpResponseException failure, Context context) {
+        if (failure.getStatus() == 404) {
+            fail(
+                    context,
+                    404,
+                    "no such path: " + context.method() + " " + context.path(),
+                    "paths begin with /health, /metrics or " + API);
+        } else {
+            fail(context, failure.getStatus(), failure.getMessage(), null);
+        }
+    }
+
+    private void unexpected(Exception failure, Context context) {
+        log.error("request {} {} failed: {}", context.method(), context.path(), failure.toString());
+        log.debug("where it was thrown", failure);
+        fail(context, 500, "the request failed inside the engine", "the engine's log says more");
+    }
+
+    private void requireToken(Context context) {
+        byte[] expected = token;
+        if (expected == null || context.path().startsWith("/health/")) {
+            return;
+        }
+        String header = context.header("Authorization");
+        String given = header != null && header.regionMatches(true, 0, "Bearer ", 0, 7)
+                ? header.substring(7).trim()
+                : "";
+        // Takes the same time wherever the first difference is.
+        if (!MessageDigest.isEqual(expected, given.getBytes(StandardCharsets.UTF_8))) {
+            context.header("WWW-Authenticate", "Bearer");
+            throw new HttpFailure(
+                    401, "the token is missing or wrong", "send Authorization: Bearer with the configured http.token");
+        }
+    }
+
+    private void ready(Context context) {
+        ArrayNode standby = JsonNodeFactory.instance.arrayNode();
+        ArrayNode notReady = JsonNodeFactory.instance.arrayNode();
+        for (SubscriptionSupervisor supervisor : launcher.supervisors()) {
+            SubscriptionStatus status = supervisor.stats().status();
+            if (status == SubscriptionStatus.STANDBY) {
+                standby.add(supervisor.options().name());
+            } else if (supervisor.isEnabled() && !status.isReady()) {
+                notReady.add(supervisor.options().name());
+            }
+        }
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("ready", notReady.isEmpty());
+        body.set("standby", standby);
+        body.set("not_ready", notReady);
+        context.status(notReady.isEmpty() ? 200 : 503);
+        answer(context, body);
+    }
+
+    private ArrayNode all() {
+        ArrayNode all = JsonNodeFactory.instance.arrayNode();
+        for (SubscriptionSupervisor supervisor : launcher.supervisors()) {
+            all.add(SubscriptionJson.subscription(supervisor));
+        }
+        return all;
+    }
+
+    private SubscriptionSupervisor named(Context context) {
+        String name = context.pathParam("name");
+        SubscriptionSupervisor supervisor = launcher.find(name);
+        if (supervisor == null) {
+            throw new HttpFailure(
+                    404,
+                    "there is no subscription \"" + name + "\"",
+                    "there are "
+                            + launcher.supervisors().stream()
+                                    .map(known -> "\"" + known.options().name() + "\"")
+                                    .toList());
+        }
+        return supervisor;
+    }
+
+    private interface Command {
+        void on(SubscriptionSupervisor supervisor);
+    }
+
+    private void command(Context context, Command command) {
+        SubscriptionSupervisor supervisor = named(context);
+        command.on(supervisor);
+        answer(context, SubscriptionJson.subscription(supervisor));
+    }
+
+    private static void fail(Context context, int status, @Nullable String message, @Nullable String hint) {
+        context.status(status);
+        answer(
+                context,
+                JsonNodeFactory.instance.objectNode().put("error", message).put("hint", hint));
+    }
+
+    private static void answer(Context context, JsonNode body) {
+        context.contentType("application/json").result(body.toString());
+    }
+}

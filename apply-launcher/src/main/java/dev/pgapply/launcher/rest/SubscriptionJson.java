@@ -1,0 +1,125 @@
+package dev.pgapply.launcher.rest;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.Xid;
+import dev.pgapply.launcher.supervise.SubscriptionSupervisor;
+import dev.pgapply.launcher.text.LagExplanation;
+import dev.pgapply.worker.stats.LastError;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
+import dev.pgapply.worker.stats.TableProgress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A subscription as JSON. Names are PostgreSQL's; LSNs are {@code X/Y}, times ISO 8601 in UTC; what is not known (yet) is null. No
+ * secret is in what it reads.
+ */
+final class SubscriptionJson {
+
+    private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+    private SubscriptionJson() {}
+
+    static ObjectNode subscription(SubscriptionSupervisor supervisor) {
+        SubscriptionStats stats = supervisor.stats();
+        ObjectNode json = JSON.objectNode();
+        json.put("name", supervisor.options().name());
+        json.put("enabled", supervisor.isEnabled());
+        json.put("status", stats.status().label());
+        json.put("publisher", supervisor.options().publisher().display());
+        json.put("target", supervisor.options().target().display());
+        json.put("received_lsn", lsn(stats.receivedLsn()));
+        json.put("write_lsn", lsn(stats.writeLsn()));
+        json.put("flush_lsn", lsn(stats.flushLsn()));
+        json.put("apply_lsn", lsn(stats.applyLsn()));
+        json.put("latest_end_lsn", lsn(stats.latestEndLsn()));
+        json.put("last_msg_send_time", time(stats.lastMessageSendTime()));
+        json.put("last_msg_receipt_time", time(stats.lastMessageReceiptTime()));
+        json.set("lag", lag(stats));
+        LastError error = stats.lastError();
+        if (error == null) {
+            json.putNull("last_error");
+        } else {
+            json.set("last_error", error(error));
+        }
+        return json;
+    }
+
+    private static ObjectNode lag(SubscriptionStats stats) {
+        ObjectNode json = JSON.objectNode();
+        json.put("bytes", stats.lagBytes());
+        Duration lag = stats.lag();
+        json.put("seconds", lag == null ? null : (Double) (lag.toMillis() / 1000.0));
+        json.put("explanation", LagExplanation.of(stats));
+        return json;
+    }
+
+    private static ObjectNode error(LastError error) {
+        ObjectNode json = JSON.objectNode();
+        json.put("message", error.message());
+        json.put("context", error.context());
+        json.put("relation", error.relation());
+        Xid xid = error.xid();
+        json.put("xid", xid == null ? null : (Long) Integer.toUnsignedLong(xid.value()));
+        json.put("finish_lsn", lsn(error.finishLsn()));
+        json.put("at", time(error.at()));
+        json.put("count", error.count());
+        json.put("hint", error.hint());
+        return json;
+    }
+
+    static ObjectNode origin(@Nullable OriginSnapshot origin) {
+        ObjectNode json = JSON.objectNode();
+        json.put("origin_name", origin == null ? null : origin.originName());
+        json.put("native", origin == null ? null : (Boolean) origin.nativeOrigin());
+        json.put("remote_lsn", origin == null ? null : lsn(origin.remoteLsn()));
+        json.put("local_lsn", origin == null ? null : lsn(origin.localLsn()));
+        json.put("remote_commit_time", origin == null ? null : time(origin.remoteCommitTime()));
+        ArrayNode sessions = json.putArray("sessions");
+        if (origin != null) {
+            for (OriginSnapshot.Session session : origin.sessions()) {
+                ObjectNode one = sessions.addObject();
+                one.put("session", session.session());
+                one.put("remote_lsn", lsn(session.remoteLsn()));
+                one.put("local_lsn", lsn(session.localLsn()));
+            }
+        }
+        return json;
+    }
+
+    static ArrayNode tables(List<TableProgress> tables) {
+        ArrayNode json = JSON.arrayNode();
+        for (TableProgress table : tables) {
+            ObjectNode one = json.addObject();
+            one.put("schema", table.table().schema());
+            one.put("table", table.table().name());
+            one.put("state", String.valueOf(table.state()));
+            one.put("sync_lsn", lsn(table.syncLsn()));
+            one.put("rows_copied", table.rowsCopied());
+            one.put("rows_estimated", estimate(table.rowsEstimated()));
+            one.put("bytes_copied", table.bytesCopied());
+            one.put("bytes_estimated", estimate(table.bytesEstimated()));
+            one.put("error", table.error());
+        }
+        return json;
+    }
+
+    private static @Nullable Long estimate(long estimated) {
+        return estimated < 0 ? null : estimated;
+    }
+
+    /** Null for a position that is not known, as in PostgreSQL's views. */
+    private static @Nullable String lsn(@Nullable Lsn lsn) {
+        return lsn == null || lsn.equals(Lsn.ZERO) ? null : lsn.toString();
+    }
+
+    private static @Nullable String time(@Nullable Instant time) {
+        return time == null ? null : time.toString();
+    }
+}

@@ -1,0 +1,24 @@
+package dev.pgapply.launcher.supervise;
+
+import dev.pgapply.core.ApplyException;
+
+/** One life of a subscription, from the takeover to an error or the end. */
+public interface Worker {
+
+    /**
+     * Lives on the supervising thread. Returns when {@link #stop} was called, or when it found the subscription disabled in the
+     * target. When it returns or throws, all its threads have ended and slot and lock are given back.
+     *
+     * @throws ApplyException whose kind says what is to be done
+     */
+    void run();
+
+    /** Asks {@link #run} to commit what is complete and return; from any thread, also before {@link #run}, and harmless when repeated. */
+    void stop();
+
+    /** Makes a worker for each life. Creating one does nothing yet. */
+    @FunctionalInterface
+    interface Factory {
+        Worker create();
+    }
+}

@@ -1,0 +1,296 @@
+package dev.pgapply.launcher.rest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.Xid;
+import dev.pgapply.launcher.config.HttpAddress;
+import dev.pgapply.launcher.supervise.ApplyLauncher;
+import dev.pgapply.launcher.supervise.SupervisorFixture;
+import dev.pgapply.worker.stats.LastError;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import dev.pgapply.worker.stats.SubscriptionStatus;
+import dev.pgapply.worker.stats.TableProgress;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RestServerTest {
+
+    private static final HttpAddress ANY_PORT = new HttpAddress("127.0.0.1", 0);
+
+    private final SupervisorFixture orders = SupervisorFixture.living("orders", true);
+    private final SupervisorFixture odd = SupervisorFixture.living("Größe/1 %", false);
+    private final ApplyLauncher launcher = new ApplyLauncher(List.of(orders.supervisor, odd.supervisor));
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final ObjectMapper mapper = new ObjectMapper();
+    private final List<RestServer> servers = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        servers.forEach(RestServer::close);
+        launcher.stop(Duration.ofSeconds(10));
+    }
+
+    private HttpAddress start(@Nullable String token) {
+        RestServer server = new RestServer(launcher, () -> "pgapply_x 1\n", token);
+        servers.add(server);
+        return server.start(ANY_PORT);
+    }
+
+    private HttpResponse<String> send(HttpAddress at, String method, String path, @Nullable String authorization) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + at + path))
+                .method(method, HttpRequest.BodyPublishers.noBody());
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        try {
+            return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(method + " " + path, e);
+        }
+    }
+
+    private HttpResponse<String> get(HttpAddress at, String path) {
+        return send(at, "GET", path, null);
+    }
+
+    private JsonNode json(HttpResponse<String> response) {
+        try {
+            assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+            return mapper.readTree(response.body());
+        } catch (IOException e) {
+            throw new AssertionError(response.body(), e);
+        }
+    }
+
+    private static List<String> fields(JsonNode json) {
+        List<String> names = new ArrayList<>();
+        json.fieldNames().forEachRemaining(names::add);
+        return names;
+    }
+
+    @Test
+    void a_subscription_has_these_fields() {
+        SubscriptionStats stats = orders.stats;
+        stats.transition(SubscriptionStatus.STREAMING, null);
+        stats.setConnected(true);
+        stats.setReceivedLsn(new Lsn(0x16B374D848L));
+        stats.setFeedback(new Lsn(4), new Lsn(2), new Lsn(3));
+        stats.setPublisherFlushLsn(new Lsn(0x102));
+        stats.setLastMessage(SupervisorFixture.NOW, SupervisorFixture.NOW.plusMillis(5));
+        stats.setOldestPendingCommitTime(SupervisorFixture.NOW.minusMillis(1500));
+        stats.setLastError(
+                new LastError("m", "c", "public.t", new Xid(-1), new Lsn(255), SupervisorFixture.NOW, 3, "h"));
+
+        HttpResponse<String> response = get(start(null), "/api/v1/subscriptions/orders");
+
+        JsonNode json = json(response);
+        assertThat(fields(json))
+                .containsExactly(
+                        "name",
+                        "enabled",
+                        "status",
+                        "publisher",
+                        "target",
+                        "received_lsn",
+                        "write_lsn",
+                        "flush_lsn",
+                        "apply_lsn",
+                        "latest_end_lsn",
+                        "last_msg_send_time",
+                        "last_msg_receipt_time",
+                        "lag",
+                        "last_error");
+        assertThat(json.path("status").asText()).isEqualTo("streaming");
+        assertThat(json.path("publisher").asText()).isEqualTo("postgresql://repl@db1:5432/shop");
+        assertThat(json.path("received_lsn").asText()).isEqualTo("16/B374D848");
+        assertThat(json.path("latest_end_lsn").isNull()).isTrue();
+        assertThat(json.path("last_msg_receipt_time").asText()).isEqualTo("2026-11-30T12:00:00.005Z");
+        assertThat(fields(json.path("lag"))).containsExactly("bytes", "seconds", "explanation");
+        assertThat(json.path("lag").path("bytes").asLong()).isEqualTo(256);
+        assertThat(json.path("lag").path("seconds").asDouble()).isEqualTo(1.5);
+        assertThat(json.path("last_error").toString())
+                .isEqualTo("{\"message\":\"m\",\"context\":\"c\",\"relation\":\"public.t\",\"xid\":4294967295,"
+                        + "\"finish_lsn\":\"0/FF\",\"at\":\"2026-11-30T12:00:00Z\",\"count\":3,\"hint\":\"h\"}");
+        assertThat(response.body()).doesNotContain("hush");
+    }
+
+    @Test
+    void what_is_not_known_is_null() {
+        JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders"));
+
+        assertThat(json.path("received_lsn").isNull()).isTrue();
+        assertThat(json.path("lag").path("bytes").isNull()).isTrue();
+        assertThat(json.path("lag").path("seconds").isNull()).isTrue();
+        assertThat(json.path("last_error").isNull()).isTrue();
+    }
+
+    @Test
+    void the_list_has_all_and_a_name_may_be_odd() {
+        HttpAddress at = start(null);
+
+        assertThat(json(get(at, "/api/v1/subscriptions"))).hasSize(2);
+        JsonNode json = json(get(at, "/api/v1/subscriptions/Gr%C3%B6%C3%9Fe%2F1%20%25"));
+
+        assertThat(json.path("name").asText()).isEqualTo("Größe/1 %");
+        assertThat(json.path("enabled").asBoolean(true)).isFalse();
+        assertThat(json.path("status").asText()).isEqualTo("disabled");
+    }
+
+    @Test
+    void the_origin_is_null_before_it_is_known() {
+        HttpAddress at = start(null);
+        JsonNode before = json(get(at, "/api/v1/subscriptions/orders/origin"));
+        assertThat(before.toString())
+                .isEqualTo("{\"origin_name\":null,\"native\":null,\"remote_lsn\":null,\"local_lsn\":null,"
+                        + "\"remote_commit_time\":null,\"sessions\":[]}");
+        orders.stats.setOrigin(new SubscriptionStats.OriginSnapshot(
+                "pgapply_7",
+                true,
+                new Lsn(16),
+                new Lsn(32),
+                SupervisorFixture.NOW,
+                List.of(new SubscriptionStats.OriginSnapshot.Session("leader", new Lsn(16), null))));
+
+        JsonNode after = json(get(at, "/api/v1/subscriptions/orders/origin"));
+
+        assertThat(after.toString())
+                .isEqualTo(
+                        "{\"origin_name\":\"pgapply_7\",\"native\":true,\"remote_lsn\":\"0/10\",\"local_lsn\":\"0/20\","
+                                + "\"remote_commit_time\":\"2026-11-30T12:00:00Z\","
+                                + "\"sessions\":[{\"session\":\"leader\",\"remote_lsn\":\"0/10\",\"local_lsn\":null}]}");
+    }
+
+    @Test
+    void tables_have_these_fields() {
+        orders.stats.setTable(
+                new TableProgress(new QualifiedName("public", "t"), 'd', new Lsn(16), 5, -1, 100, 200, null));
+
+        JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders/tables"));
+
+        assertThat(json.toString())
+                .isEqualTo(
+                        "[{\"schema\":\"public\",\"table\":\"t\",\"state\":\"d\",\"sync_lsn\":\"0/10\",\"rows_copied\":5,"
+                                + "\"rows_estimated\":null,\"bytes_copied\":100,\"bytes_estimated\":200,\"error\":null}]");
+    }
+
+    @Test
+    void readiness_names_those_that_are_not() {
+        HttpAddress at = start(null);
+        HttpResponse<String> starting = get(at, "/health/ready");
+        assertThat(starting.statusCode()).isEqualTo(503);
+        assertThat(json(starting).toString()).isEqualTo("{\"ready\":false,\"standby\":[],\"not_ready\":[\"orders\"]}");
+        orders.stats.transition(SubscriptionStatus.STANDBY, "pid 1");
+
+        HttpResponse<String> standby = get(at, "/health/ready");
+
+        assertThat(standby.statusCode()).isEqualTo(200);
+        assertThat(json(standby).toString()).isEqualTo("{\"ready\":true,\"standby\":[\"orders\"],\"not_ready\":[]}");
+        assertThat(get(at, "/health/live").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void metrics_are_text() {
+        HttpResponse<String> response = get(start(null), "/metrics");
+
+        assertThat(response.body()).isEqualTo("pgapply_x 1\n");
+        assertThat(response.headers().firstValue("Content-Type").orElse("")).startsWith("text/plain; version=0.0.4");
+    }
+
+    @Test
+    void what_does_not_exist_is_404_with_a_hint() {
+        HttpAddress at = start(null);
+
+        HttpResponse<String> unknown = get(at, "/api/v1/subscriptions/nobody");
+
+        assertThat(unknown.statusCode()).isEqualTo(404);
+        assertThat(json(unknown).path("error").asText()).isEqualTo("there is no subscription \"nobody\"");
+        assertThat(json(unknown).path("hint").asText()).contains("\"orders\"");
+        for (String path : List.of("/", "/api/v1/subscriptions/orders/streams", "/api/v1/subscriptions/orders/stats")) {
+            assertThat(get(at, path).statusCode()).as(path).isEqualTo(404);
+            assertThat(json(get(at, path)).path("error").asText()).contains("no such path");
+        }
+        assertThat(send(at, "POST", "/api/v1/subscriptions/orders/skip", null).statusCode())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void a_token_guards_all_but_health() {
+        HttpAddress at = start("s3cret");
+
+        for (String path : List.of("/metrics", "/api/v1/subscriptions", "/api/v1/subscriptions/orders", "/nowhere")) {
+            assertThat(get(at, path).statusCode()).as(path).isEqualTo(401);
+            assertThat(send(at, "GET", path, "Bearer wrong").statusCode()).isEqualTo(401);
+            assertThat(send(at, "GET", path, "Basic s3cret").statusCode()).isEqualTo(401);
+        }
+        assertThat(send(at, "POST", "/api/v1/subscriptions/orders/disable", null)
+                        .statusCode())
+                .isEqualTo(401);
+        HttpResponse<String> refused = get(at, "/metrics");
+        assertThat(json(refused).path("hint").asText()).contains("Bearer");
+        assertThat(refused.headers().firstValue("WWW-Authenticate")).hasValue("Bearer");
+        assertThat(send(at, "GET", "/api/v1/subscriptions", "Bearer s3cret").statusCode())
+                .isEqualTo(200);
+        assertThat(get(at, "/health/live").statusCode()).isEqualTo(200);
+        assertThat(get(at, "/health/ready").statusCode()).isEqualTo(503);
+    }
+
+    @Test
+    void disable_and_enable_answer_the_new_state() {
+        launcher.start();
+        HttpAddress at = start(null);
+
+        JsonNode disabled = json(send(at, "POST", "/api/v1/subscriptions/orders/disable", null));
+        JsonNode enabled = json(send(at, "POST", "/api/v1/subscriptions/orders/enable", null));
+
+        assertThat(disabled.path("status").asText()).isEqualTo("disabled");
+        assertThat(disabled.path("enabled").asBoolean(true)).isFalse();
+        assertThat(enabled.path("enabled").asBoolean()).isTrue();
+        assertThat(orders.record.state.enabled()).isTrue();
+    }
+
+    @Test
+    void a_standby_answers_409_with_the_holder_and_a_failure_503() {
+        launcher.start();
+        HttpAddress at = start(null);
+        orders.stats.transition(SubscriptionStatus.STANDBY, "pid 4711");
+
+        HttpResponse<String> standby = send(at, "POST", "/api/v1/subscriptions/orders/disable", null);
+
+        assertThat(standby.statusCode()).isEqualTo(409);
+        assertThat(json(standby).path("error").asText()).contains("pid 4711");
+        orders.stats.transition(SubscriptionStatus.STREAMING, null);
+        orders.record.failure = new ApplyException(ApplyException.Kind.CONNECTION, "the target is away");
+        HttpResponse<String> failed = send(at, "POST", "/api/v1/subscriptions/orders/disable", null);
+        assertThat(failed.statusCode()).isEqualTo(503);
+        assertThat(json(failed).path("error").asText()).isEqualTo("the target is away");
+        assertThat(send(at, "POST", "/api/v1/subscriptions/Gr%C3%B6%C3%9Fe%2F1%20%25/enable", null)
+                        .statusCode())
+                .isEqualTo(409);
+    }
+
+    @Test
+    void a_port_that_is_taken_is_named() {
+        HttpAddress taken = start(null);
+        RestServer second = new RestServer(launcher, () -> "", null);
+        servers.add(second);
+
+        assertThatThrownBy(() -> second.start(taken))
+                .isInstanceOf(ApplyException.class)
+                .hasMessageContaining("HTTP address " + taken + " cannot be bound");
+    }
+}
