@@ -1,6 +1,7 @@
 package dev.pgapply.launcher.cli;
 
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -35,6 +36,7 @@ public final class Cli {
     public static int execute(CommandContext context, EngineRunner engine, String... arguments) {
         CommandLine commandLine = new CommandLine(new Root())
                 .addSubcommand(new RunCommand(context, engine))
+                .addSubcommand(new CheckCommand(context))
                 .addSubcommand(new StatusCommand(context))
                 .addSubcommand(new EnableCommand(context))
                 .addSubcommand(new DisableCommand(context))
@@ -42,7 +44,7 @@ public final class Cli {
                 .addSubcommand(new VersionCommand(context))
                 .addSubcommand(new CommandLine.HelpCommand());
         commandLine.setParameterExceptionHandler((e, given) -> wrongUsage(context, e));
-        commandLine.setOut(new PrintWriter(context.out(), true));
+        commandLine.setOut(new PrintWriter(context.out(), true, StandardCharsets.UTF_8));
         return commandLine.execute(arguments);
     }
 

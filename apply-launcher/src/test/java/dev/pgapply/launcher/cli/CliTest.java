@@ -131,7 +131,7 @@ class CliTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run"})
+    @ValueSource(strings = {"run", "check"})
     void a_wrong_configuration_is_2(String command) throws IOException {
         Files.writeString(config, "subscription: []\n");
 
