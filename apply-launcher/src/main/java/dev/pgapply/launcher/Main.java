@@ -24,7 +24,7 @@ public final class Main {
         Terminal terminal = new Terminal(stream(FileDescriptor.err), isInteractive(environment), columns(environment));
         CommandContext context = new CommandContext(
                 environment, System.getProperty("user.name", ""), stream(FileDescriptor.out), terminal, version());
-        System.exit(Cli.execute(context, (config, state, started) -> {}, arguments));
+        System.exit(Cli.execute(context, new Engine(terminal), arguments));
     }
 
     private static PrintStream stream(FileDescriptor descriptor) {

@@ -1,0 +1,119 @@
+package dev.pgapply.launcher;
+
+import dev.pgapply.core.subscription.SubscriptionOptions;
+import dev.pgapply.launcher.cli.EngineRunner;
+import dev.pgapply.launcher.config.HttpAddress;
+import dev.pgapply.launcher.config.LauncherConfig;
+import dev.pgapply.launcher.config.StateDirectory;
+import dev.pgapply.launcher.console.ProgressDisplay;
+import dev.pgapply.launcher.console.Terminal;
+import dev.pgapply.launcher.metrics.SubscriptionMetrics;
+import dev.pgapply.launcher.rest.RestServer;
+import dev.pgapply.launcher.supervise.ApplyLauncher;
+import dev.pgapply.launcher.supervise.SubscriptionSupervisor;
+import dev.pgapply.launcher.supervise.SupervisionTools;
+import dev.pgapply.launcher.supervise.Worker;
+import dev.pgapply.worker.catalog.CatalogEnabledRecord;
+import dev.pgapply.worker.catalog.SubscriptionCatalog;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.leader.SubscriptionWorker;
+import dev.pgapply.worker.stats.SubscriptionStats;
+import dev.pgapply.worker.stream.Ticker;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The running process: HTTP first, because a port that is taken must end it before anything is touched, then the subscriptions. Ends by
+ * SIGTERM or Ctrl-C with exit code 0, within 8 s.
+ */
+final class Engine implements EngineRunner {
+
+    private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+    /** Of the 8 s, one is for the JVM. */
+    private static final Duration STOP_WITHIN = Duration.ofSeconds(7);
+
+    private final Clock clock = Clock.systemUTC();
+    private final Ticker ticker = System::nanoTime;
+    private final SecureRandom random = new SecureRandom();
+    private final SubscriptionCatalog catalog = new SubscriptionCatalog(random);
+    private final Terminal terminal;
+
+    Engine(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public void run(LauncherConfig config, StateDirectory state, Consumer<HttpAddress> started) {
+        config.subscriptions().forEach(options -> state.folder(options.name()));
+        ApplyLauncher launcher = new ApplyLauncher(
+                config.subscriptions().stream().map(this::supervisor).toList());
+        List<SubscriptionStats> statistics = launcher.supervisors().stream()
+                .map(SubscriptionSupervisor::stats)
+                .toList();
+        SubscriptionMetrics metrics = new SubscriptionMetrics(statistics);
+        RestServer rest = new RestServer(launcher, metrics::scrape, config.httpToken());
+        HttpAddress bound = rest.start(config.httpAddress());
+        log.info("listening on http://{}, state directory {}", bound, state.path());
+        ProgressDisplay progress = new ProgressDisplay(statistics, terminal, ticker);
+        endWithZeroOnSignal(launcher, progress);
+        launcher.start();
+        progress.start();
+        started.accept(bound);
+        waitForEver();
+    }
+
+    private SubscriptionSupervisor supervisor(SubscriptionOptions options) {
+        SubscriptionStats stats = new SubscriptionStats(options.name(), clock);
+        return new SubscriptionSupervisor(
+                options,
+                stats,
+                () -> worker(options, stats),
+                new CatalogEnabledRecord(new PostgresConnections(options.target()), catalog, options.name()),
+                new SupervisionTools(clock, ticker, random));
+    }
+
+    private Worker worker(SubscriptionOptions options, SubscriptionStats stats) {
+        SubscriptionWorker life = new SubscriptionWorker(options, catalog, stats, ticker, clock);
+        return new Worker() {
+            @Override
+            public void run() {
+                SubscriptionWorker.End end = life.run();
+                log.debug("subscription \"{}\": a life ended: {}", options.name(), end);
+            }
+
+            @Override
+            public void stop() {
+                life.stop();
+            }
+        };
+    }
+
+    /** A JVM that a signal ends would exit with 143; the hook's halt makes an orderly end a 0. */
+    private static void endWithZeroOnSignal(ApplyLauncher launcher, ProgressDisplay progress) {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> {
+                            log.info("stopping");
+                            progress.close();
+                            launcher.stop(STOP_WITHIN);
+                            log.info("stopped");
+                            Runtime.getRuntime().halt(0);
+                        },
+                        "shutdown"));
+    }
+
+    private static void waitForEver() {
+        try {
+            new CountDownLatch(1).await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
