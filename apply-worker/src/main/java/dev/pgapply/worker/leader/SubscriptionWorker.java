@@ -91,6 +91,17 @@ public final class SubscriptionWorker {
      * @throws ApplyException whatever else ended it; everything that the life had opened is closed
      */
     public End run() {
+        Thread thread = Thread.currentThread();
+        String callersName = thread.getName();
+        thread.setName("leader-apply/" + options.name());
+        try {
+            return runNamed();
+        } finally {
+            thread.setName(callersName);
+        }
+    }
+
+    private End runNamed() {
         stats.transition(SubscriptionStatus.STARTING, null);
         try (ControlSession control = ControlSession.open(catalog, target, options.name())) {
             SubscriptionRow row = findOrCreate(control);
