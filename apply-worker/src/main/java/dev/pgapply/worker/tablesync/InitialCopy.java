@@ -56,6 +56,8 @@ public final class InitialCopy {
     private final SubscriptionStats stats;
     private final Ticker ticker;
 
+    private volatile boolean stopRequested;
+
     /**
      * @param connections this copy's own; closed when {@link #run} ends
      * @param describer describes the target's tables
@@ -90,11 +92,10 @@ public final class InitialCopy {
         try {
             return begin(row);
         } catch (ApplyException e) {
-            boolean stopped = connections.isClosed();
             connections.close();
             // What is tried again within seconds cleans up by itself then, and an owner that was replaced must not
             // touch anything.
-            if (!stopped && e.kind().remedy() != Remedy.RECONNECT) {
+            if (!stopRequested && e.kind().remedy() != Remedy.RECONNECT) {
                 giveSlotBack(row, e);
             }
             throw e;
@@ -105,6 +106,7 @@ public final class InitialCopy {
 
     /** Ends the copy within about two seconds; the slot is left for the next start. */
     public void stop() {
+        stopRequested = true;
         connections.close();
     }
 

@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.replication.PGReplicationStream;
 
 /**
  * A first start without an engine's process around it: it owns the subscription, as an engine would, and runs the initial copy. {@link #close}
@@ -126,6 +128,21 @@ final class FirstStart implements AutoCloseable {
         String role = user == null ? PostgresServer.SUPERUSER : user;
         return ConnectionUrl.parse(
                 database.libpqUrl(role, database.server().port()), PostgresServer.PASSWORD, PostgresServer.SUPERUSER);
+    }
+
+    /** A walsender that streams from the pair's slot under that application_name, until it is closed. */
+    static Connection stream(DatabasePair pair, String applicationName) throws SQLException {
+        Connection replication = new PostgresConnections(url(pair.publisher(), null)).openReplication(applicationName);
+        PGReplicationStream unused = replication
+                .unwrap(PGConnection.class)
+                .getReplicationAPI()
+                .replicationStream()
+                .logical()
+                .withSlotName(pair.name())
+                .withSlotOption("proto_version", 1)
+                .withSlotOption("publication_names", DatabasePair.PUBLICATION)
+                .start();
+        return replication;
     }
 
     SubscriptionRow run() {

@@ -8,6 +8,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.TableComparison;
+import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionRow;
 import java.util.List;
@@ -94,12 +95,9 @@ class InitialCopyIT {
             pair.publisher().execute("INSERT INTO t VALUES (11)");
 
             assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(10);
-            assertThat(
-                            pair.publisher()
-                                    .number(
-                                            "SELECT count(*) FROM pg_logical_slot_peek_binary_changes('" + pair.name()
-                                                    + "', NULL, NULL, 'proto_version', '1', 'publication_names', 'pb') WHERE get_byte(data, 0) = ascii('I')"))
-                    .isEqualTo(1);
+            String inserts = "SELECT count(*) FROM pg_logical_slot_peek_binary_changes('" + pair.name()
+                    + "', NULL, NULL, 'proto_version', '1', 'publication_names', 'pb') WHERE get_byte(data, 0) = ascii('I')";
+            Wait.until("the one insert in the slot", () -> pair.publisher().number(inserts) == 1);
         }
     }
 

@@ -1,0 +1,246 @@
+package dev.pgapply.it.tablesync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.it.support.Database;
+import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.TableComparison;
+import dev.pgapply.it.support.Wait;
+import dev.pgapply.worker.catalog.SlotState;
+import dev.pgapply.worker.catalog.SubscriptionRow;
+import dev.pgapply.worker.stats.SubscriptionStatus;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A first start that does not get to its end, and the one that comes after it. */
+class CopyInterruptedIT {
+
+    /** Where a row of table big stands in the way of its copy for as long as somebody holds the lock on table gate. */
+    private static final String GATE = """
+            CREATE TABLE gate (id int);
+            CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN IF NEW.id = 5000 THEN PERFORM count(*) FROM public.gate; END IF; RETURN NEW; END $$;
+            CREATE TRIGGER gate BEFORE INSERT ON big FOR EACH ROW EXECUTE FUNCTION wait_at_gate();
+            ALTER TABLE big ENABLE ALWAYS TRIGGER gate;
+            """;
+
+    private static DatabasePair twoTables() {
+        DatabasePair pair = DatabasePair.shared();
+        pair.onBoth("CREATE TABLE small (v text)", "CREATE TABLE big (id int, v text)")
+                .publish("small", "big");
+        pair.publisher()
+                .execute(
+                        "INSERT INTO small SELECT 'r' || g % 10 FROM generate_series(1, 100) g",
+                        "INSERT INTO big SELECT g, repeat('x', 100) FROM generate_series(1, 20000) g");
+        pair.target().execute(GATE);
+        return pair;
+    }
+
+    /** Holds table gate until it is closed. */
+    private static final class Gate implements AutoCloseable {
+        private final Connection connection;
+
+        Gate(Database target) throws SQLException {
+            connection = target.connect();
+            connection.setAutoCommit(false);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("LOCK TABLE gate");
+            }
+        }
+
+        @Override
+        public void close() throws SQLException {
+            connection.close();
+        }
+    }
+
+    private static void awaitCopyAtGate(DatabasePair pair) {
+        Wait.until(
+                "the copy of big to stand at the gate, small to be done",
+                () -> pair.target()
+                                        .number(
+                                                "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'gate'::regclass")
+                                == 1
+                        && pair.target().number("SELECT count(*) FROM small") == 100);
+    }
+
+    @Test
+    void a_copy_that_was_abandoned_in_the_middle_begins_again_and_doubles_nothing() throws Exception {
+        try (DatabasePair pair = twoTables()) {
+            CompletableFuture<SubscriptionRow> abandoned;
+            try (Gate unused = new Gate(pair.target())) {
+                abandoned = FirstStart.of(FirstStart.options(pair)).runAside();
+                awaitCopyAtGate(pair);
+                // The engine is gone without a word: its sessions end, and nobody cleans up.
+                pair.target()
+                        .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                                + " AND application_name IN ('lock', 'control') AND datname = current_database()");
+                pair.target()
+                        .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%"
+                                + pair.name() + " copy'");
+            }
+            assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+            assertThat(pair.target().column("SELECT slot_state FROM pgapply.subscription"))
+                    .containsExactly("copying");
+            assertThat(pair.publisher().confirmedFlushLsn(pair.name()).value()).isPositive();
+            pair.publisher().execute("INSERT INTO small VALUES ('later')");
+
+            SubscriptionRow row;
+            try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
+                row = again.run();
+            }
+
+            assertThat(row.slotState()).isEqualTo(SlotState.READY);
+            assertThat(row.consistentPoint()).isEqualTo(pair.publisher().confirmedFlushLsn(pair.name()));
+            TableComparison.of(pair).assertSame("small", "big");
+        }
+    }
+
+    @Test
+    void a_stop_in_the_middle_leaves_no_session_and_only_the_slot() throws Exception {
+        try (DatabasePair pair = twoTables();
+                Gate unused = new Gate(pair.target());
+                FirstStart start = FirstStart.of(FirstStart.options(pair))) {
+            CompletableFuture<SubscriptionRow> running = start.runAside();
+            awaitCopyAtGate(pair);
+
+            start.stop();
+
+            assertEndsWithin(running, Duration.ofSeconds(3));
+            Wait.until("no session of the copy to be left", Duration.ofSeconds(3), () -> copySessions(pair) == 0);
+            assertThat(pair.publisher()
+                            .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
+                    .containsExactly(pair.name());
+        }
+    }
+
+    private static void assertEndsWithin(CompletableFuture<SubscriptionRow> running, Duration time)
+            throws InterruptedException {
+        try {
+            running.get(time.toMillis(), TimeUnit.MILLISECONDS);
+            throw new AssertionError("the copy came to its end");
+        } catch (ExecutionException e) {
+            assertThat(e.getCause()).isInstanceOf(ApplyException.class);
+        } catch (TimeoutException e) {
+            throw new AssertionError("the copy did not stop", e);
+        }
+    }
+
+    private static long copySessions(DatabasePair pair) {
+        String sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name IN ('" + pair.name() + "', 'pgapply "
+                + pair.name() + " copy')";
+        return pair.publisher().number(sql) + pair.target().number(sql);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {14, 18})
+    void a_transaction_that_holds_up_the_slot_is_named_and_a_stop_leaves_no_slot(int version) throws Exception {
+        try (DatabasePair pair = DatabasePair.shared(version, 18);
+                Connection blocking = pair.publisher().connect();
+                Statement open = blocking.createStatement()) {
+            pair.onBoth("CREATE TABLE t (id int)").publish("t");
+            blocking.setAutoCommit(false);
+            open.execute("INSERT INTO t VALUES (1)");
+            int pid = Integer.parseInt(String.valueOf(pidOf(open)));
+            try (FirstStart start = FirstStart.of(FirstStart.options(pair))) {
+                CompletableFuture<SubscriptionRow> running = start.runAside();
+                Wait.until(
+                        "status waiting_for_slot", () -> start.stats().status() == SubscriptionStatus.WAITING_FOR_SLOT);
+                assertThat(start.stats().statusReason())
+                        .contains("of pid " + pid + " before the slot can be created")
+                        .contains("user \"postgres\"");
+
+                start.stop();
+
+                assertEndsWithin(running, Duration.ofSeconds(3));
+            }
+            Wait.until("no session of the copy to be left", Duration.ofSeconds(3), () -> copySessions(pair) == 0);
+            assertThat(pair.publisher()
+                            .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
+                    .isEmpty();
+        }
+    }
+
+    private static String pidOf(Statement statement) throws SQLException {
+        try (var row = statement.executeQuery("SELECT pg_backend_pid()")) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    @Test
+    void the_slot_is_created_once_the_transaction_before_it_has_ended() throws Exception {
+        try (DatabasePair pair = DatabasePair.shared();
+                Connection blocking = pair.publisher().connect();
+                Statement open = blocking.createStatement()) {
+            pair.onBoth("CREATE TABLE t (id int)").publish("t");
+            blocking.setAutoCommit(false);
+            open.execute("INSERT INTO t VALUES (1)");
+            try (FirstStart start = FirstStart.of(FirstStart.options(pair))) {
+                CompletableFuture<SubscriptionRow> running = start.runAside();
+                Wait.until(
+                        "status waiting_for_slot", () -> start.stats().status() == SubscriptionStatus.WAITING_FOR_SLOT);
+
+                blocking.commit();
+
+                assertThat(running.get(30, TimeUnit.SECONDS).slotState()).isEqualTo(SlotState.READY);
+                assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void a_table_that_is_truncated_before_its_turn_is_not_taken_for_an_empty_one() throws Exception {
+        try (DatabasePair pair = twoTables()) {
+            pair.onBoth("CREATE TABLE big2 (LIKE big)", "CREATE TABLE late (id int)");
+            pair.target()
+                    .execute(
+                            "CREATE TRIGGER gate BEFORE INSERT ON big2 FOR EACH ROW EXECUTE FUNCTION wait_at_gate()",
+                            "ALTER TABLE big2 ENABLE ALWAYS TRIGGER gate");
+            pair.publisher()
+                    .execute(
+                            "INSERT INTO big2 SELECT * FROM big",
+                            "INSERT INTO late VALUES (1)",
+                            "ALTER PUBLICATION pb ADD TABLE big2, late");
+            CompletableFuture<SubscriptionRow> running;
+            // Two workers, both held up by the largest tables; the small ones have not had their turn.
+            try (Gate unused = new Gate(pair.target());
+                    FirstStart start = FirstStart.of(FirstStart.options(pair))) {
+                running = start.runAside();
+                Wait.until(
+                        "both workers to stand at the gate",
+                        () -> pair.target()
+                                        .number(
+                                                "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'gate'::regclass")
+                                == 2);
+                pair.publisher().execute("TRUNCATE late");
+                unused.close();
+
+                assertThatThrownBy(() -> running.get(30, TimeUnit.SECONDS))
+                        .cause()
+                        .hasMessageStartingWith("could not copy table \"public.late\": ")
+                        .hasMessageContaining("truncated")
+                        .isInstanceOfSatisfying(
+                                ApplyException.class, e -> assertThat(e.kind()).isEqualTo(Kind.TRANSIENT));
+            }
+
+            try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
+                SubscriptionRow unused = again.run();
+            }
+
+            TableComparison.of(pair).assertSame("small", "big", "big2", "late");
+        }
+    }
+}
