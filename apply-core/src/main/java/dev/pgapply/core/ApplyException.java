@@ -46,6 +46,16 @@ public final class ApplyException extends RuntimeException {
         PERMISSION(Remedy.RETRY_OR_DISABLE),
         /** The target has no room left. */
         TARGET_FULL(Remedy.RECONNECT),
+        /**
+         * There is no room for a streamed transaction's spool: the disk is full, or {@code spool.max_bytes} is reached. Retried with
+         * waits, never disabled: what is committed is safe, the publisher sends the transaction again, and it may find room then.
+         */
+        SPOOL_FULL(Remedy.RECONNECT),
+        /**
+         * A spool file cannot be created, written or read, or is not what was written. Retried with waits: nothing is wrong with the
+         * data, and the publisher sends again what the file held.
+         */
+        SPOOL_FAILED(Remedy.RECONNECT),
         /** The slot is missing, of the wrong kind, or invalidated: changes are lost. */
         SLOT_LOST(Remedy.STOP),
         /** The target stands behind what the slot confirmed, or is another database than recorded. */

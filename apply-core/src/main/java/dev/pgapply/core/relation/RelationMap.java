@@ -21,6 +21,9 @@ public final class RelationMap {
 
     private final Map<Oid, Slot> slots = new HashMap<>();
 
+    /** Counts the Relation messages, so that two can be told apart by which came later. */
+    private long lastOrder;
+
     /** What is known of one remote relation. */
     private static final class Slot {
         final Relation remote;
@@ -29,6 +32,9 @@ public final class RelationMap {
         RelationMapEntry entry;
 
         boolean open;
+
+        /** When its last Relation message came. */
+        long order;
 
         Slot(Relation remote) {
             this.remote = remote;
@@ -43,19 +49,50 @@ public final class RelationMap {
 
     /** Puts a relation in force. An equal one changes nothing: the publisher repeats itself after every invalidation. */
     public void put(Relation relation) {
+        put(relation, nextOrder());
+    }
+
+    /** Puts a relation in force and says whether it replaced a different one. */
+    private boolean put(Relation relation, long order) {
         Relation remote = outsideStreamBlock(relation);
         Slot slot = slots.get(remote.oid());
-        if (slot == null || !slot.remote.equals(remote)) {
-            slots.put(remote.oid(), new Slot(remote));
+        if (slot != null && slot.remote.equals(remote)) {
+            slot.order = order;
+            return false;
         }
+        Slot replacement = new Slot(remote);
+        replacement.order = order;
+        return slots.put(remote.oid(), replacement) != null;
+    }
+
+    /** A number for a Relation message that has just come. */
+    long nextOrder() {
+        return ++lastOrder;
+    }
+
+    /** Puts a relation in force that came earlier, unless the one in force came after it; says whether it replaced another. */
+    boolean putIfNewer(Relation relation, long order) {
+        Slot slot = slots.get(relation.oid());
+        return (slot == null || slot.order < order) && put(relation, order);
     }
 
     /** Which (sub)transaction announced a relation says nothing of what it is. */
-    private static Relation outsideStreamBlock(Relation relation) {
+    static Relation outsideStreamBlock(Relation relation) {
         if (relation.xid() == null) {
             return relation;
         }
         return new Relation(null, relation.oid(), relation.name(), relation.replicaIdentity(), relation.columns());
+    }
+
+    /** The relation in force, or null if the publisher never described it. */
+    @Nullable
+    Relation find(Oid oid) {
+        Slot slot = slots.get(oid);
+        return slot == null ? null : slot.remote;
+    }
+
+    void remove(Oid oid) {
+        slots.remove(oid);
     }
 
     /**
