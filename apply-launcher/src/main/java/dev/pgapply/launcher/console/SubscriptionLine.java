@@ -57,6 +57,9 @@ final class SubscriptionLine {
     }
 
     private static String left(CopyProgress progress, double rowRate) {
+        if (progress.tables() > 0 && progress.tablesDone() == progress.tables()) {
+            return "done";
+        }
         if (rowRate <= 0 || progress.rowsLeft() == 0) {
             return "remaining time unknown";
         }

@@ -2,7 +2,6 @@ package dev.pgapply.launcher.metrics;
 
 import dev.pgapply.core.conflict.ConflictType;
 import dev.pgapply.worker.stats.SubscriptionStats;
-import dev.pgapply.worker.stats.SubscriptionStats.SlotSnapshot;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -69,9 +68,12 @@ public final class SubscriptionMetrics {
             for (SubscriptionStatus status : SubscriptionStatus.values()) {
                 gauge("status", Tag.of("status", status.label()), s -> s.status() == status ? 1 : 0);
             }
-            gaugeOf("slot.retained.wal", "bytes", s -> orNaN(retained(s.slot())));
+            gaugeOf("slot.retained.wal", "bytes", s -> orNaN(s.slotRetainedBytes()));
             for (String walStatus : WAL_STATUSES) {
-                gauge("slot.wal.status", Tag.of("wal_status", walStatus), s -> hasWalStatus(s, walStatus) ? 1 : 0);
+                gauge(
+                        "slot.wal.status",
+                        Tag.of("wal_status", walStatus),
+                        s -> walStatus.equals(s.slotWalStatus()) ? 1 : 0);
             }
         }
 
@@ -153,15 +155,6 @@ public final class SubscriptionMetrics {
                 .mapToLong(amount)
                 .filter(value -> value > 0)
                 .sum();
-    }
-
-    private static @Nullable Long retained(@Nullable SlotSnapshot slot) {
-        return slot == null ? null : slot.retainedWalBytes();
-    }
-
-    private static boolean hasWalStatus(SubscriptionStats stats, String walStatus) {
-        SlotSnapshot slot = stats.slot();
-        return slot != null && walStatus.equals(slot.walStatus());
     }
 
     private static double orNaN(@Nullable Long value) {

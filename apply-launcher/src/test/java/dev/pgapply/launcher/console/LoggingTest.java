@@ -8,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -64,6 +65,27 @@ class LoggingTest {
         assertThat(json.path("subscription").asText()).isEqualTo("or\"ders");
         assertThat(json.has("other")).isFalse();
         assertThat(json.has("xid")).isFalse();
+    }
+
+    @Test
+    void json_knows_the_subscription_by_its_threads_name() throws IOException {
+        Logging.configure("info", Logging.Format.JSON, terminal);
+        Thread thread = Thread.currentThread();
+        String name = thread.getName();
+        try {
+            for (String ofSubscription : List.of("receiver/a/b", "tablesync/a/b/public.t")) {
+                bytes.reset();
+                thread.setName(ofSubscription);
+                log.info("x");
+                assertThat(new ObjectMapper()
+                                .readTree(output())
+                                .path("subscription")
+                                .asText())
+                        .isEqualTo("a/b");
+            }
+        } finally {
+            thread.setName(name);
+        }
     }
 
     @Test

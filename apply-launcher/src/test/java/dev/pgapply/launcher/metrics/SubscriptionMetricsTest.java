@@ -23,7 +23,7 @@ class SubscriptionMetricsTest {
         stats.setReceivedLsn(new Lsn(1000));
         stats.setFeedback(new Lsn(900), new Lsn(700), new Lsn(800));
         stats.setPublisherFlushLsn(new Lsn(1200));
-        stats.setSlot(new SubscriptionStats.SlotSnapshot(4096L, "extended"));
+        stats.setSlot(new Lsn(200), "extended");
         stats.transactions.add(3);
         stats.inserts.add(5);
         stats.batches.add(2);
@@ -56,7 +56,7 @@ class SubscriptionMetricsTest {
                         "pgapply_tables{state=\"d\",subscription=\"orders\"} 1.0",
                         "pgapply_table_sync_rows{subscription=\"orders\"} 10.0",
                         "pgapply_table_sync_bytes_estimated{subscription=\"orders\"} 0.0",
-                        "pgapply_slot_retained_wal_bytes{subscription=\"orders\"} 4096.0",
+                        "pgapply_slot_retained_wal_bytes{subscription=\"orders\"} 1000.0",
                         "pgapply_slot_wal_status{subscription=\"orders\",wal_status=\"extended\"} 1.0");
     }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * What one subscription shows of itself. It lives as long as the process, over all restarts of the worker. Any thread reads; each
@@ -45,7 +46,6 @@ public final class SubscriptionStats {
     private volatile @Nullable Lsn slotRestartLsn;
     private volatile @Nullable String slotWalStatus;
     private volatile @Nullable OriginSnapshot origin;
-    private volatile @Nullable SlotSnapshot slot;
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
 
@@ -88,15 +88,6 @@ public final class SubscriptionStats {
                 String session, Lsn remoteLsn, @Nullable Lsn localLsn) {}
     }
 
-    /**
-     * The slot as the publisher shows it.
-     *
-     * @param retainedWalBytes how much WAL it holds back, null where the publisher does not say
-     * @param walStatus reserved, extended, unreserved or lost
-     */
-    public record SlotSnapshot(
-            @Nullable Long retainedWalBytes, @Nullable String walStatus) {}
-
     public String subscription() {
         return subscription;
     }
@@ -115,7 +106,10 @@ public final class SubscriptionStats {
         return statusReason;
     }
 
-    /** The only way to another status; logs the step and its reason. Called by the subscription's supervising thread and its leader. */
+    /**
+     * The only way to another status; logs the step and its reason. Who is streaming has applied whatever failed before: the last error
+     * is forgotten. Called by the subscription's supervising thread and its leader.
+     */
     public synchronized void transition(SubscriptionStatus next, @Nullable String reason) {
         SubscriptionStatus previous = status;
         statusReason = reason;
@@ -124,21 +118,37 @@ public final class SubscriptionStats {
         }
         status = next;
         statusSince = clock.instant();
-        if (log.isInfoEnabled()) {
-            log.info(
-                    "subscription \"{}\": {} -> {}{}",
-                    subscription,
-                    previous.label(),
-                    next.label(),
-                    reason == null ? "" : " (" + reason + ")");
+        boolean news = isNews(next);
+        if (next == SubscriptionStatus.STREAMING) {
+            lastError = null;
         }
+        if (news || log.isDebugEnabled()) {
+            log.atLevel(news ? Level.INFO : Level.DEBUG)
+                    .log(
+                            "subscription \"{}\": {} -> {}{}",
+                            subscription,
+                            previous.label(),
+                            next.label(),
+                            reason == null ? "" : " (" + reason + ")");
+        }
+    }
+
+    /** While the same error comes again and again, the steps between are none: a log of days would hold nothing else. */
+    private boolean isNews(SubscriptionStatus next) {
+        LastError error = lastError;
+        boolean passing = next == SubscriptionStatus.STARTING
+                || next == SubscriptionStatus.COPYING
+                || next == SubscriptionStatus.CATCHING_UP
+                || next == SubscriptionStatus.ERROR
+                || next == SubscriptionStatus.RECONNECTING;
+        return error == null || error.count() == 1 || !passing;
     }
 
     public @Nullable LastError lastError() {
         return lastError;
     }
 
-    /** Null once the subscription has applied something again. */
+    /** Set by the supervising thread; null again once the subscription streams. */
     public void setLastError(@Nullable LastError error) {
         lastError = error;
     }
@@ -246,15 +256,6 @@ public final class SubscriptionStats {
     /** Set at start by the leader and after each commit by the apply session. */
     public void setOrigin(OriginSnapshot snapshot) {
         origin = snapshot;
-    }
-
-    public @Nullable SlotSnapshot slot() {
-        return slot;
-    }
-
-    /** Set by the leader's clockwork every 10 s, together with the publisher's position; null while disconnected. */
-    public void setSlot(@Nullable SlotSnapshot snapshot) {
-        slot = snapshot;
     }
 
     /** How far behind the target is, in time: zero with nothing pending, null while disconnected. */
