@@ -36,6 +36,7 @@ public final class NativeOrigin {
     private static final Logger log = LoggerFactory.getLogger(NativeOrigin.class);
     private static final Duration RETRY_INTERVAL = Duration.ofSeconds(1);
     private static final String OBJECT_IN_USE = "55006";
+    private static final int DROP_TRIES = 50;
 
     // By name: their arguments differ from release to release.
     private static final String PERMITTED = "SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc"
@@ -74,10 +75,22 @@ public final class NativeOrigin {
      * @param connection without an open transaction
      */
     public static void drop(Connection connection, int subid) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(
-                "SELECT pg_replication_origin_drop(roname) FROM pg_replication_origin WHERE roname = ?")) {
-            statement.setString(1, name(subid));
-            statement.execute();
+        for (int tries = 1; ; tries++) {
+            try (PreparedStatement statement = connection.prepareStatement(
+                    "SELECT pg_replication_origin_drop(roname) FROM pg_replication_origin WHERE roname = ?")) {
+                statement.setString(1, name(subid));
+                statement.execute();
+                return;
+            } catch (SQLException e) {
+                if (tries == DROP_TRIES || !OBJECT_IN_USE.equals(e.getSQLState())) {
+                    throw e;
+                }
+            }
+            // A session that was just ended gives up its locks before its origin (ipc.c, shmem_exit); the server waits
+            // for us.
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("SELECT pg_sleep(0.1)");
+            }
         }
     }
 

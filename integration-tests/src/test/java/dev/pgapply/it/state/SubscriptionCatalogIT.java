@@ -12,6 +12,9 @@ import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.SharedServers;
+import dev.pgapply.it.support.Wait;
+import dev.pgapply.worker.catalog.EpochFence;
+import dev.pgapply.worker.catalog.Ownership;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.catalog.SubscriptionIdentity;
@@ -19,18 +22,24 @@ import dev.pgapply.worker.catalog.SubscriptionRow;
 import dev.pgapply.worker.catalog.SubscriptionTable;
 import dev.pgapply.worker.catalog.TableCatalog;
 import dev.pgapply.worker.catalog.TargetIdentity;
+import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.origin.OriginStatus;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Schema pgapply: what a subscription is. */
 class SubscriptionCatalogIT {
@@ -220,6 +229,61 @@ class SubscriptionCatalogIT {
                         + "')"))
                 .isZero();
         catalog.drop(connection, row.subid());
+    }
+
+    @Test
+    void dropping_waits_for_the_session_that_was_just_ended_to_give_up_the_origin() throws Exception {
+        database.execute("SELECT pg_replication_origin_create('pgapply_" + row.subid() + "')");
+        Connection user = database.connect();
+        try (Statement statement = user.createStatement()) {
+            statement.execute("SELECT pg_replication_origin_session_setup('pgapply_" + row.subid() + "')");
+        }
+        FutureTask<Boolean> drop = new FutureTask<>(() -> {
+            catalog.drop(connection, row.subid());
+            return true;
+        });
+        Thread dropping = new Thread(drop);
+        dropping.start();
+        Wait.until(
+                "the drop to wait",
+                () -> database.isTrue("SELECT EXISTS (SELECT FROM pg_stat_activity"
+                        + " WHERE datname = current_database() AND wait_event = 'PgSleep')"));
+
+        user.close();
+
+        assertThat(drop.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(database.number(
+                        "SELECT count(*) FROM pg_replication_origin WHERE roname = 'pgapply_" + row.subid() + "'"))
+                .isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {14, 18})
+    void a_role_that_is_no_superuser_needs_no_more_than_to_create_a_schema(int version) throws Exception {
+        PostgresServer other = SharedServers.target(version);
+        Database owned = other.createDatabase(RunOptions.uniqueName("owned"));
+        String role = RunOptions.uniqueName("plain");
+        owned.execute("CREATE ROLE " + role + " LOGIN PASSWORD '" + PostgresServer.PASSWORD + "'");
+        PostgresConnections connections = TargetState.connections(owned, role, other.port());
+        try (Connection plain = connections.openTarget("it")) {
+            assertThatThrownBy(() -> catalog.migrate(plain))
+                    .isInstanceOfSatisfying(
+                            ApplyException.class, e -> assertThat(e.kind()).isEqualTo(Kind.PERMISSION));
+            owned.execute("GRANT CREATE ON DATABASE " + Database.quote(owned.name()) + " TO " + role);
+
+            SubscriptionRow mine = catalog.create(plain, "orders", "orders", TargetState.publisher());
+            try (Ownership ownership = Ownership.open(connections, "it owner", mine.subid(), () -> {})) {
+                assertThat(ownership.tryAcquire()).isNull();
+                EpochFence fence = ownership.takeOver(waitingFor -> {});
+                fence.enter(plain);
+                ownership.check();
+            }
+            catalog.drop(plain, mine.subid());
+
+            assertThat(catalog.find(plain, "orders")).isNull();
+        }
+        owned.execute("DROP OWNED BY " + role, "DROP ROLE " + role);
+        owned.drop();
     }
 
     @Test

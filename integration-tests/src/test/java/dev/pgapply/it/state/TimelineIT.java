@@ -9,6 +9,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.ShutdownMode;
+import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionIdentity;
 import dev.pgapply.worker.catalog.SubscriptionRow;
@@ -106,5 +107,6 @@ class TimelineIT {
         Path signal = Files.createFile(data.resolve("recovery.signal"));
         Files.getFileAttributeView(signal, FileOwnerAttributeView.class).setOwner(Files.getOwner(data));
         server.start();
+        Wait.until("the end of recovery", () -> server.maintenance().isTrue("SELECT NOT pg_is_in_recovery()"));
     }
 }
