@@ -42,7 +42,7 @@ public final class NativeOrigin {
     private static final String PERMITTED = "SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc"
             + " WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN ('pg_replication_origin_create',"
             + " 'pg_replication_origin_oid', 'pg_replication_origin_progress', 'pg_replication_origin_advance',"
-            + " 'pg_replication_origin_session_setup', 'pg_replication_origin_xact_setup')";
+            + " 'pg_replication_origin_session_setup', 'pg_replication_origin_xact_setup', 'pg_replication_origin_drop')";
 
     private final Connection connection;
     private final String name;
@@ -70,14 +70,16 @@ public final class NativeOrigin {
     }
 
     /**
-     * Removes a subscription's origin, if there is one. A role that may not drop it has not created it either.
+     * Removes a subscription's origin, if there is one. Without one it needs no right: PostgreSQL would check it even for no row.
      *
      * @param connection without an open transaction
      */
     public static void drop(Connection connection, int subid) throws SQLException {
+        if (!exists(connection, subid)) {
+            return;
+        }
         for (int tries = 1; ; tries++) {
-            try (PreparedStatement statement = connection.prepareStatement(
-                    "SELECT pg_replication_origin_drop(roname) FROM pg_replication_origin WHERE roname = ?")) {
+            try (PreparedStatement statement = connection.prepareStatement("SELECT pg_replication_origin_drop(?)")) {
                 statement.setString(1, name(subid));
                 statement.execute();
                 return;
@@ -90,6 +92,16 @@ public final class NativeOrigin {
             // for us.
             try (Statement statement = connection.createStatement()) {
                 statement.execute("SELECT pg_sleep(0.1)");
+            }
+        }
+    }
+
+    private static boolean exists(Connection connection, int subid) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT FROM pg_replication_origin WHERE roname = ?")) {
+            statement.setString(1, name(subid));
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
             }
         }
     }
