@@ -34,7 +34,7 @@ public final class TableComparison {
     public void assertSame(String... tables) {
         List<String> differences = new ArrayList<>();
         for (String table : tables) {
-            String difference = difference("SELECT t::text FROM " + table + " t");
+            String difference = difference("SELECT (t.*)::text FROM " + table + " t");
             if (!difference.isEmpty()) {
                 differences.add("table " + table + " is not the same\n" + difference);
             }
@@ -69,7 +69,7 @@ public final class TableComparison {
 
     /** Whether one table is the same, for those who print it. */
     public boolean isSame(String table) {
-        String rows = "SELECT t::text FROM " + table + " t";
+        String rows = "SELECT (t.*)::text FROM " + table + " t";
         return digest(publisher, rows).equals(digest(target, rows));
     }
 

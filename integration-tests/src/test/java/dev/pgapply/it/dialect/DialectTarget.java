@@ -1,0 +1,218 @@
+package dev.pgapply.it.dialect;
+
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.Oid;
+import dev.pgapply.core.batch.BatchBuilder;
+import dev.pgapply.core.batch.BatchLimits;
+import dev.pgapply.core.batch.Change;
+import dev.pgapply.core.batch.ChangeBatch;
+import dev.pgapply.core.batch.SetPlan;
+import dev.pgapply.core.batch.Step;
+import dev.pgapply.core.batch.TransactionSlice;
+import dev.pgapply.core.batch.Truncation;
+import dev.pgapply.core.pgoutput.Begin;
+import dev.pgapply.core.pgoutput.Commit;
+import dev.pgapply.core.pgoutput.Delete;
+import dev.pgapply.core.pgoutput.Insert;
+import dev.pgapply.core.pgoutput.OldTuple;
+import dev.pgapply.core.pgoutput.PgOutputMessage;
+import dev.pgapply.core.pgoutput.Relation;
+import dev.pgapply.core.pgoutput.Truncate;
+import dev.pgapply.core.pgoutput.Update;
+import dev.pgapply.core.relation.RelationMap;
+import dev.pgapply.core.relation.RelationMapEntry;
+import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.target.ChangeOutcome;
+import dev.pgapply.core.target.SetOutcome;
+import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.it.support.Database;
+import dev.pgapply.it.support.PostgresServer;
+import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.jdbc.PostgresSession;
+import dev.pgapply.worker.jdbc.PostgresTarget;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/** One target database to which messages are applied by one of the two paths, and what that came to. */
+final class DialectTarget implements AutoCloseable {
+
+    /** By which path batches go, as far as they can. */
+    enum Path {
+        FAST,
+        EXACT
+    }
+
+    private final Database database;
+    private final Path path;
+    private final PostgresTarget target;
+    private final PostgresSession session;
+    private final RelationMap relations = new RelationMap();
+
+    private int fastBatches;
+    private int replays;
+    private int missing;
+
+    DialectTarget(Database database, Path path) {
+        this(database, path, PostgresServer.SUPERUSER);
+    }
+
+    DialectTarget(Database database, Path path, String user) {
+        this.database = database;
+        this.path = path;
+        ConnectionUrl url = ConnectionUrl.parse(
+                database.libpqUrl(user, database.server().port()), PostgresServer.PASSWORD, PostgresServer.SUPERUSER);
+        this.target =
+                new PostgresTarget(new PostgresConnections(url), "dialect", "off", connection -> {}, PlainCommit::new);
+        this.session = target.openSession("apply");
+    }
+
+    Database database() {
+        return database;
+    }
+
+    PostgresTarget target() {
+        return target;
+    }
+
+    PostgresSession session() {
+        return session;
+    }
+
+    /** How many batches the fast path applied to the end. */
+    int fastBatches() {
+        return fastBatches;
+    }
+
+    /** How many batches were replayed exactly, because the plan's expectations or the target's data wanted it. */
+    int replays() {
+        return replays;
+    }
+
+    /** How many rows that an update or delete wanted were not there. */
+    int missing() {
+        return missing;
+    }
+
+    /** Applies all messages, as one batch where they can be one. */
+    void apply(List<PgOutputMessage> messages) {
+        BatchBuilder builder = new BatchBuilder(new BatchLimits(1_000_000, 1L << 30));
+        for (PgOutputMessage message : messages) {
+            if (message instanceof Begin begin) {
+                builder.begin(begin.xid(), begin.finalLsn());
+            } else if (message instanceof Commit commit) {
+                builder.commit(new TransactionSlice.End(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+            } else if (message instanceof Relation relation) {
+                if (relations.willReplace(relation)) {
+                    builder.sealWhole().forEach(this::apply);
+                }
+                relations.put(relation);
+                relations.invalidateTarget(relation.oid());
+            } else if (message instanceof Insert insert) {
+                builder.add(new Change(Change.Kind.INSERT, open(insert.relation()), null, insert.newTuple()), 0);
+            } else if (message instanceof Update update) {
+                OldTuple old = update.oldTuple();
+                builder.add(
+                        new Change(
+                                Change.Kind.UPDATE,
+                                open(update.relation()),
+                                old == null ? null : old.tuple(),
+                                update.newTuple()),
+                        0);
+            } else if (message instanceof Delete delete) {
+                builder.add(
+                        new Change(
+                                Change.Kind.DELETE,
+                                open(delete.relation()),
+                                delete.oldTuple().tuple(),
+                                null),
+                        0);
+            } else if (message instanceof Truncate truncate) {
+                List<RelationMapEntry> tables =
+                        truncate.relations().stream().map(this::open).toList();
+                builder.add(new Truncation(tables, truncate.restartIdentity()), 0);
+            }
+        }
+        builder.sealAll().forEach(this::apply);
+    }
+
+    /** Describes all tables anew at their next change. */
+    void describeAnew() {
+        relations.invalidateTargets();
+    }
+
+    private RelationMapEntry open(Oid relation) {
+        return relations.open(relation, target::describe);
+    }
+
+    private void apply(ChangeBatch batch) {
+        SetPlan plan = batch.plan();
+        if (path == Path.EXACT || plan == null) {
+            applyExactly(batch);
+            return;
+        }
+        session.begin();
+        try {
+            SetOutcome outcome = session.execute(plan);
+            if (!outcome.needsExactReplay()) {
+                commit(batch.lastSlice());
+                fastBatches++;
+                missing += outcome.missing().size();
+                return;
+            }
+            session.rollback();
+        } catch (ApplyException e) {
+            session.rollback();
+            lastFailure = e;
+        }
+        replays++;
+        applyExactly(batch);
+    }
+
+    private @org.jspecify.annotations.Nullable ApplyException lastFailure;
+
+    /** Why the last batch was replayed, if it was an error. */
+    @org.jspecify.annotations.Nullable
+    ApplyException lastFailure() {
+        return lastFailure;
+    }
+
+    private void applyExactly(ChangeBatch batch) {
+        for (TransactionSlice slice : batch.transactions()) {
+            session.begin();
+            try {
+                int notFound = 0;
+                for (Step step : slice.steps()) {
+                    if (step instanceof Truncation truncation) {
+                        session.truncate(truncation);
+                    } else if (session.execute((Change) step) != ChangeOutcome.APPLIED) {
+                        notFound++;
+                    }
+                }
+                commit(slice);
+                missing += notFound;
+            } catch (ApplyException e) {
+                session.rollback();
+                throw e;
+            }
+        }
+    }
+
+    private void commit(TransactionSlice slice) {
+        TransactionSlice.End end = Objects.requireNonNull(slice.end());
+        session.commit(new Progress(end.endLsn(), end.commitTime()));
+    }
+
+    /** The table's rows as text, in no order that means anything but the same for the same rows. */
+    List<String> rows(String table) {
+        List<String> rows = new ArrayList<>(database.column("SELECT (t.*)::text FROM " + table + " t"));
+        rows.sort(null);
+        return rows;
+    }
+
+    @Override
+    public void close() {
+        session.close();
+        target.close();
+    }
+}

@@ -1,0 +1,42 @@
+package dev.pgapply.it.dialect;
+
+import dev.pgapply.core.Lsn;
+import dev.pgapply.core.target.TargetSession.LocalCommit;
+import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.worker.jdbc.SessionCommit;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** Ends transactions without recording any progress. */
+record PlainCommit(Connection connection) implements SessionCommit {
+
+    @Override
+    public LocalCommit commit(Progress progress) {
+        run("COMMIT");
+        return new LocalCommit(progress.remoteLsn(), progress.remoteLsn());
+    }
+
+    @Override
+    public void rollback() {
+        run("ROLLBACK");
+    }
+
+    @Override
+    public void recordIdle(Lsn idleLsn) {
+        run("SELECT 1");
+    }
+
+    @Override
+    public Lsn flushedLsn() {
+        return Lsn.ZERO;
+    }
+
+    private void run(String sql) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
