@@ -199,7 +199,7 @@ class DialectContractIT {
                     "UPDATE s08d SET id = DEFAULT WHERE id = 9",
                     "UPDATE s08e SET note = 'f' WHERE id = 1",
                     "UPDATE s08e SET id = DEFAULT WHERE id = 2");
-            both.replicate("ALTER TABLE s08 REPLICA IDENTITY FULL", "UPDATE s08 SET note = 'c' WHERE q = 2");
+            both.replicate("UPDATE s08 SET note = 'c' WHERE q = 2");
 
             both.assertSame("s08b", "s08c", "s08d", "s08e", "(SELECT id, q, dbl, note FROM s08)");
             assertThat(both.fast().rows("s08")).contains("(3,5,10,,kept)");
@@ -357,7 +357,9 @@ class DialectContractIT {
                 "CREATE TABLE c(k ext.citext PRIMARY KEY, v int)")) {
             both.replicate("INSERT INTO c VALUES ('Key', 1), ('Other', 2)");
             both.onTargets("UPDATE c SET k = 'KEY' WHERE v = 1");
-            both.replicate("UPDATE c SET v = 3 WHERE k = 'key'", "DELETE FROM c WHERE k = 'other'");
+            both.replicate(
+                    "UPDATE c SET v = 3 WHERE k OPERATOR(ext.=) 'key'",
+                    "DELETE FROM c WHERE k OPERATOR(ext.=) 'other'");
 
             assertThat(both.fast().rows("c")).containsExactly("(Key,3)");
             both.assertBothPathsAgree("c");

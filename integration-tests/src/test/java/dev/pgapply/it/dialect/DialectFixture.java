@@ -69,6 +69,11 @@ final class DialectFixture implements AutoCloseable {
         exact.apply(messages);
     }
 
+    /** Applies what was committed on the publisher by the fast path only. */
+    void replicateFastOnly() {
+        fast.apply(feed.next());
+    }
+
     /** Passes over what was committed on the publisher. */
     void skip() {
         feed.next();
