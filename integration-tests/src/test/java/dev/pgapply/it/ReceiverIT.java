@@ -2,6 +2,7 @@ package dev.pgapply.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
@@ -10,6 +11,7 @@ import dev.pgapply.core.subscription.ConnectionUrl;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.PostgresServer;
+import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.ShutdownMode;
 import dev.pgapply.it.support.TcpProxy;
 import dev.pgapply.it.support.Wait;
@@ -47,9 +49,10 @@ import org.junit.jupiter.api.io.TempDir;
 class ReceiverIT {
 
     private static final Duration WAL_SENDER_TIMEOUT = Duration.ofSeconds(2);
+    private static final int VERSION = RunOptions.publisherVersion();
     private static final long ROOMY = 1 << 20;
 
-    private final PostgresServer server = PostgresServer.publisher(18)
+    private final PostgresServer server = PostgresServer.publisher(VERSION)
             .setting("wal_sender_timeout", WAL_SENDER_TIMEOUT.toSeconds() + "s")
             .start();
     private final List<Frame> frames = new ArrayList<>();
@@ -160,9 +163,10 @@ class ReceiverIT {
 
     @Test
     void a_stream_over_tls_is_read_and_answered(@TempDir Path directory) throws Exception {
+        assumeFalse(RunOptions.containers(), "a container does not see the key's file");
         Path key = copy("server.key", directory);
         Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
-        try (PostgresServer tls = PostgresServer.publisher(18)
+        try (PostgresServer tls = PostgresServer.publisher(VERSION)
                 .setting("wal_sender_timeout", WAL_SENDER_TIMEOUT.toSeconds() + "s")
                 .setting("ssl", "on")
                 .setting("ssl_cert_file", copy("server.crt", directory).toString())
@@ -273,6 +277,48 @@ class ReceiverIT {
     }
 
     @Test
+    void a_dropped_publication_is_an_error_or_from_18_on_a_warning() throws Exception {
+        ReceiveQueue queue = new ReceiveQueue(ROOMY);
+        try (Receiver receiver = start(queue)) {
+            database.execute("DROP PUBLICATION \"It's a pub\"", "INSERT INTO t VALUES (1, 'nopub')");
+
+            if (VERSION >= 18) {
+                Wait.until(
+                        "the publisher's warning",
+                        () -> String.valueOf(receiver.publisherWarning()).contains("\"It's a pub\""));
+                return;
+            }
+            assertThatThrownBy(() -> takeUntilCommit(queue))
+                    .hasMessageContaining("publication \"It's a pub\" does not exist")
+                    .extracting("kind")
+                    .isEqualTo(Kind.PRECONDITION);
+        }
+    }
+
+    @Test
+    void an_invalidated_slot_is_lost_in_the_servers_words() {
+        database.execute(
+                "ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'",
+                "SELECT pg_reload_conf()",
+                "INSERT INTO t VALUES (1, 'before')");
+        try {
+            Wait.until("the slot to be invalidated", () -> {
+                database.execute("SELECT pg_switch_wal()", "INSERT INTO t SELECT max(id) + 1 FROM t", "CHECKPOINT");
+                return database.isTrue(
+                        "SELECT wal_status = 'lost' FROM pg_replication_slots WHERE slot_name = '" + slot() + "'");
+            });
+
+            assertThatThrownBy(() -> start(new ReceiveQueue(ROOMY)))
+                    .asInstanceOf(InstanceOfAssertFactories.type(ApplyException.class))
+                    .satisfies(e -> assertThat(e.kind()).isEqualTo(Kind.SLOT_LOST))
+                    .satisfies(e -> assertThat(e.getMessage()).contains("nvalidated"))
+                    .satisfies(e -> assertThat(e.hint()).contains("no slot is created"));
+        } finally {
+            database.execute("ALTER SYSTEM RESET max_slot_wal_keep_size", "SELECT pg_reload_conf()");
+        }
+    }
+
+    @Test
     void a_receiver_closes_within_seconds_though_the_publisher_is_frozen() throws Exception {
         Receiver receiver = start(new ReceiveQueue(ROOMY));
         server.pause();
@@ -299,7 +345,8 @@ class ReceiverIT {
                 database.name(),
                 slot(),
                 Lsn.ZERO,
-                PgOutputOptions.forPublisher(180000, List.of("It's a pub"), false, SubscriptionOptions.Origin.ANY),
+                PgOutputOptions.forPublisher(
+                        VERSION * 10_000, List.of("It's a pub"), false, SubscriptionOptions.Origin.ANY),
                 Duration.ofSeconds(10),
                 receiveTimeout);
         return Receiver.start(

@@ -8,8 +8,6 @@ import dev.pgapply.worker.stats.SubscriptionStats;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -28,11 +26,6 @@ import org.slf4j.LoggerFactory;
 public final class Receiver implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
-
-    /** What the receiver has in hand before it takes the queue's lock. */
-    private static final int BATCH_FRAMES = 512;
-
-    private static final long BATCH_BYTES = 256 * 1024;
 
     /** The longest sleep: within it a moved position is noticed. */
     private static final Duration IDLE_TICK = Duration.ofMillis(100);
@@ -59,14 +52,12 @@ public final class Receiver implements AutoCloseable {
     private final Gulp gulp;
     private final Thread thread;
 
-    private final List<Frame> batch = new ArrayList<>(BATCH_FRAMES);
-    private int handedOver;
-    private long batchBytes;
+    private final FrameBatch batch = new FrameBatch();
     private long bytesSeen;
     private long lastFrameAt;
     private long warningsAt;
     private Lsn receivedLsn = Lsn.ZERO;
-    private @Nullable String lastWarning;
+    private volatile @Nullable String publisherWarning;
     private @Nullable ApplyException timedOut;
     private volatile boolean closing;
 
@@ -128,6 +119,11 @@ public final class Receiver implements AutoCloseable {
         LockSupport.unpark(thread);
     }
 
+    /** The newest warning that the publisher has sent in the stream, such as that it skips a missing publication (18 and later), or null. */
+    public @Nullable String publisherWarning() {
+        return publisherWarning;
+    }
+
     /**
      * Sends the last positions, as far as the publisher lets it, and closes the connection. Returns within a few seconds even if the
      * publisher is dead. Any thread but the receiver's own.
@@ -181,8 +177,8 @@ public final class Receiver implements AutoCloseable {
     /** The leader gets what came before the error first. */
     private void fail(ApplyException error) {
         try {
-            while (handedOver < batch.size() && !queue.isClosed()) {
-                handedOver += queue.put(batch, handedOver, IDLE_TICK);
+            while (!batch.isEmpty() && !queue.isClosed()) {
+                batch.putInto(queue, IDLE_TICK);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -196,11 +192,8 @@ public final class Receiver implements AutoCloseable {
             byte[] payload = stream.read(false);
             if (payload == null) {
                 handOver();
-                keepTime();
-                letGather();
-                if (!stream.awaitReadable(tick())) {
-                    checkSilence();
-                    continue;
+                if (!awaitMore()) {
+                    return;
                 }
                 payload = stream.read(true);
                 if (payload == null) {
@@ -211,15 +204,25 @@ public final class Receiver implements AutoCloseable {
         }
     }
 
+    /** Sleeps until something comes; false if the receiver closes. */
+    private boolean awaitMore() throws SQLException {
+        keepTime();
+        letGather();
+        while (!closing && !stream.awaitReadable(tick())) {
+            checkSilence();
+            keepTime();
+        }
+        return !closing;
+    }
+
     private void collect(Frame frame) throws SQLException, InterruptedException {
         batch.add(frame);
-        batchBytes += ReceiveQueue.weight(frame);
         if (frame instanceof Keepalive keepalive && keepalive.replyRequested()) {
             // At once, with the positions of now, lest the walsender gives us up; the leader moves them when it gets
             // there.
             feedback.send(false);
         }
-        if (batch.size() >= BATCH_FRAMES || batchBytes >= BATCH_BYTES) {
+        if (batch.isFull()) {
             handOver();
             keepTime();
         }
@@ -232,31 +235,25 @@ public final class Receiver implements AutoCloseable {
         }
         lastFrameAt = ticker.nanos();
         showReceived();
-        while (handedOver < batch.size() && !closing) {
-            int count = queue.put(batch, handedOver, tick());
-            handedOver += count;
-            if (count == 0) {
-                if (queue.isClosed()) {
-                    closing = true;
-                }
-                // Whoever does not read cannot say that the publisher is silent.
-                timeout.restart(ticker.nanos());
-                feedback.sendIfDue();
+        while (!closing) {
+            boolean put = batch.putInto(queue, tick());
+            if (batch.isEmpty()) {
+                return;
             }
+            if (!put && queue.isClosed()) {
+                closing = true;
+            }
+            // Whoever does not read cannot say that the publisher is silent.
+            timeout.restart(ticker.nanos());
+            feedback.sendIfDue();
         }
-        batch.clear();
-        handedOver = 0;
-        batchBytes = 0;
     }
 
     private void showReceived() {
-        Frame last = batch.get(batch.size() - 1);
-        for (Frame frame : batch) {
-            receivedLsn = receivedLsn.max(frame.endLsn());
-        }
+        receivedLsn = receivedLsn.max(batch.greatestLsn());
         stats.setReceivedLsn(receivedLsn);
         stats.setLatestEndLsn(receivedLsn);
-        stats.setLastMessage(FrameDecoder.toInstant(last.sendTimeMicros()), clock.instant());
+        stats.setLastMessage(FrameDecoder.toInstant(batch.newest().sendTimeMicros()), clock.instant());
     }
 
     private void keepTime() throws SQLException {
@@ -292,8 +289,8 @@ public final class Receiver implements AutoCloseable {
             return false;
         }
         try {
-            if (handedOver < batch.size()) {
-                handedOver += queue.put(batch, handedOver, Duration.ZERO);
+            if (!batch.isEmpty()) {
+                batch.putInto(queue, Duration.ZERO);
             }
             keepTime();
             checkSilence();
@@ -319,8 +316,8 @@ public final class Receiver implements AutoCloseable {
 
     private void showWarning() throws SQLException {
         String warning = stream.takeWarning();
-        if (warning != null && !warning.equals(lastWarning)) {
-            lastWarning = warning;
+        if (warning != null && !warning.equals(publisherWarning)) {
+            publisherWarning = warning;
             log.warn("subscription \"{}\": the publisher warns: {}", options.subscription(), warning);
         }
     }
