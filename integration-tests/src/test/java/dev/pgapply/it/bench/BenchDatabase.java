@@ -12,12 +12,16 @@ record BenchDatabase(Database database) {
         database.execute(statements);
     }
 
-    /** Runs the statements as so many transactions, in the server, which is much faster than any client. */
+    /**
+     * Runs the statements as so many transactions, in the server, which is much faster than any client. They may use {@code r}, a random
+     * number of each transaction from 0 (inclusive) to 1: a variable, so that it can be looked up in an index.
+     */
     void transactions(long count, String statements) throws SQLException {
         try (Connection connection = database.connect();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE PROCEDURE bench_load(n bigint) LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..n LOOP "
-                    + statements + "; COMMIT; END LOOP; END $$");
+            statement.execute("CREATE PROCEDURE bench_load(n bigint) LANGUAGE plpgsql AS $$"
+                    + " DECLARE r float8; BEGIN FOR i IN 1..n LOOP r := random(); " + statements
+                    + "; COMMIT; END LOOP; END $$");
             statement.execute("CALL bench_load(" + count + ")");
             statement.execute("DROP PROCEDURE bench_load");
         }

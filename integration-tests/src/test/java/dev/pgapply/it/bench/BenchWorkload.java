@@ -53,9 +53,9 @@ record BenchWorkload(
                         "INSERT INTO pgbench_tellers SELECT g, (g - 1) / 10 + 1, 0, '' FROM generate_series(1, 100) g",
                         "INSERT INTO pgbench_branches SELECT g, 0, '' FROM generate_series(1, 10) g"),
                 (publisher, scale) -> publisher.transactions(Math.max(1, Math.round(100_000 * scale)), """
-                        UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1 + (random() * 999999)::int;
-                        UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = 1 + (random() * 99)::int;
-                        UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1 + (random() * 9)::int;
+                        UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1 + floor(r * 1000000)::int;
+                        UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = 1 + floor(r * 100)::int;
+                        UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1 + floor(r * 10)::int;
                         INSERT INTO pgbench_history(tid, bid, aid, delta, mtime) VALUES (1, 1, 1, 1, CURRENT_TIMESTAMP)"""),
                 List.of("pgbench_accounts", "pgbench_tellers", "pgbench_branches", "pgbench_history"));
     }
