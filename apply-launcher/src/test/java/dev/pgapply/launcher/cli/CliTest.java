@@ -193,6 +193,18 @@ class CliTest {
     }
 
     @Test
+    void a_check_that_finds_an_error_is_1_with_one_line_a_finding() {
+        assertThat(execute("check", "-c", config.toString())).isEqualTo(1);
+        assertThat(out().lines()).hasSize(2).allMatch(line -> line.startsWith("orders: error: could not connect to "));
+        out.reset();
+
+        assertThat(execute("check", "-c", config.toString(), "--json")).isEqualTo(1);
+
+        assertThat(out()).startsWith("[{\"subscription\":\"orders\",\"severity\":\"error\",\"code\":\"");
+        assertThat(out() + err()).doesNotContain("hush");
+    }
+
+    @Test
     void no_engine_is_1_with_the_url() {
         environment.put("PGAPPLY_URL", "http://127.0.0.1:1/");
 

@@ -104,6 +104,12 @@ public final class PostgresConnections {
         properties.putAll(url.properties());
         properties.putAll(extra);
         PGProperty.APPLICATION_NAME.set(properties, applicationName);
+        if (!properties.containsKey(PGProperty.PASSWORD.getName())) {
+            String password = PasswordFile.find(url);
+            if (password != null) {
+                PGProperty.PASSWORD.set(properties, password);
+            }
+        }
         String options = url.properties().get(PGProperty.OPTIONS.getName());
         PGProperty.OPTIONS.set(properties, options == null ? pinned : options + " " + pinned);
         Connection connection;
