@@ -80,73 +80,32 @@ public final class SubscriptionCatalog {
      */
     public SubscriptionRow create(Connection connection, String name, String slotName, PublisherIdentity publisher) {
         migrate(connection);
-        return run("could not create subscription \"" + name + "\" in pgapply.subscription", () -> {
-            TargetIdentity target = TargetIdentity.read(connection);
-            return DurableTransaction.commit(connection, () -> {
-                SubscriptionRow other = findBySlot(connection, publisher.systemIdentifier(), slotName);
-                if (other != null && !other.name().equals(name)) {
-                    throw slotTaken(name, other);
-                }
-                if (other == null) {
-                    insert(connection, drawSubid(connection), name, slotName, publisher, target);
-                }
-                return select(connection, SELECT + " WHERE name = ?", name).get(0);
-            });
-        });
+        return run(
+                "could not create subscription \"" + name + "\"",
+                () -> DurableTransaction.commit(connection, () -> {
+                    if (find(connection, name) == null) {
+                        new NewSubscription(random).insert(connection, name, slotName, publisher);
+                    }
+                    SubscriptionRow row = find(connection, name);
+                    if (row != null) {
+                        return row;
+                    }
+                    SubscriptionRow other = findBySlot(connection, publisher.systemIdentifier(), slotName);
+                    if (other != null) {
+                        throw slotTaken(name, other);
+                    }
+                    throw new ApplyException(
+                            Kind.TRANSIENT,
+                            "subscription \"" + name + "\" could not be created beside another new one");
+                }));
     }
 
-    static ApplyException slotTaken(String name, SubscriptionRow other) {
+    private static ApplyException slotTaken(String name, SubscriptionRow other) {
         return ApplyException.withHint(
                 Kind.STATE_MISMATCH,
                 "subscription \"" + name + "\" cannot use slot \"" + other.slotName() + "\" of publisher "
                         + other.publisher().systemIdentifier() + ": subscription \"" + other.name() + "\" has it",
                 "give it a slot_name of its own, or drop subscription \"" + other.name() + "\"");
-    }
-
-    /** Origins and prepared transactions are named after the subid and are known to the whole server, subscriptions made with SQL too. */
-    private int drawSubid(Connection connection) throws SQLException {
-        while (true) {
-            int subid = random.nextInt(1, Integer.MAX_VALUE);
-            try (PreparedStatement statement =
-                    connection.prepareStatement("SELECT EXISTS (SELECT FROM pg_replication_origin WHERE roname = ?)"
-                            + " OR EXISTS (SELECT FROM pg_subscription WHERE oid = ?)"
-                            + " OR EXISTS (SELECT FROM pgapply.subscription WHERE subid = ?)")) {
-                statement.setString(1, NativeOrigin.name(subid));
-                statement.setInt(2, subid);
-                statement.setInt(3, subid);
-                try (ResultSet row = statement.executeQuery()) {
-                    if (row.next() && !row.getBoolean(1)) {
-                        return subid;
-                    }
-                }
-            }
-        }
-    }
-
-    private static void insert(
-            Connection connection,
-            int subid,
-            String name,
-            String slotName,
-            PublisherIdentity publisher,
-            TargetIdentity target)
-            throws SQLException {
-        update(
-                connection,
-                "WITH added AS (INSERT INTO pgapply.subscription (subid, name, slot_name, publisher_system_identifier,"
-                        + " publisher_timeline, publisher_database, target_system_identifier, target_database_oid)"
-                        + " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING subid),"
-                        + " origin AS (INSERT INTO pgapply.origin_status (subid, apply_session) SELECT subid, "
-                        + OriginStatus.LEADER_SESSION + " FROM added)"
-                        + " INSERT INTO pgapply.epoch (subid) SELECT subid FROM added",
-                subid,
-                name,
-                slotName,
-                publisher.systemIdentifier(),
-                publisher.timeline(),
-                publisher.database(),
-                target.systemIdentifier(),
-                target.databaseOid());
     }
 
     /**
