@@ -1,0 +1,176 @@
+package dev.pgapply.worker.tablesync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.pgapply.worker.tablesync.CopyPipe.RowListener;
+import java.io.ByteArrayOutputStream;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.postgresql.copy.CopyIn;
+import org.postgresql.copy.CopyOut;
+import org.postgresql.util.ByteStreamWriter;
+
+class CopyPipeTest {
+
+    /** A publisher's COPY of given rows. */
+    private static final class Rows implements CopyOut {
+        private final Deque<byte[]> left = new ArrayDeque<>();
+
+        Rows(int... lengths) {
+            for (int i = 0; i < lengths.length; i++) {
+                byte[] row = new byte[lengths[i]];
+                Arrays.fill(row, (byte) (i + 1));
+                left.add(row);
+            }
+        }
+
+        @Override
+        public byte @Nullable [] readFromCopy() {
+            return left.poll();
+        }
+
+        @Override
+        public byte @Nullable [] readFromCopy(boolean block) {
+            return left.poll();
+        }
+
+        @Override
+        public int getFieldCount() {
+            return 1;
+        }
+
+        @Override
+        public int getFormat() {
+            return 0;
+        }
+
+        @Override
+        public int getFieldFormat(int field) {
+            return 0;
+        }
+
+        @Override
+        public boolean isActive() {
+            return !left.isEmpty();
+        }
+
+        @Override
+        public void cancelCopy() {
+            left.clear();
+        }
+
+        @Override
+        public long getHandledRowCount() {
+            return 3;
+        }
+    }
+
+    /** A target's COPY that keeps what it gets, or has refused it. */
+    private static final class Taken implements CopyIn {
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final List<Integer> writes = new ArrayList<>();
+        private @Nullable SQLException refusal;
+
+        @Override
+        public void writeToCopy(byte[] data, int offset, int length) {
+            bytes.write(data, offset, length);
+            writes.add(length);
+        }
+
+        @Override
+        public void writeToCopy(ByteStreamWriter from) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void flushCopy() {}
+
+        @Override
+        public long endCopy() throws SQLException {
+            if (refusal != null) {
+                throw refusal;
+            }
+            return 2;
+        }
+
+        @Override
+        public int getFieldCount() {
+            return 1;
+        }
+
+        @Override
+        public int getFormat() {
+            return 0;
+        }
+
+        @Override
+        public int getFieldFormat(int field) {
+            return 0;
+        }
+
+        @Override
+        public boolean isActive() {
+            return true;
+        }
+
+        @Override
+        public void cancelCopy() {}
+
+        @Override
+        public long getHandledRowCount() {
+            return 2;
+        }
+    }
+
+    /** Notes what it is told, and knows of a refusal after so many rows. */
+    private static final class Listener implements RowListener {
+        private final long refusedAfter;
+        private long rows;
+
+        Listener(long refusedAfter) {
+            this.refusedAfter = refusedAfter;
+        }
+
+        @Override
+        public void copied(long copiedRows, long bytes) {
+            rows = copiedRows;
+        }
+
+        @Override
+        public boolean targetRefused() {
+            return rows >= refusedAfter;
+        }
+    }
+
+    @Test
+    void small_rows_go_together_and_a_large_one_goes_as_it_came() throws SQLException {
+        Taken taken = new Taken();
+
+        CopyPipe.Result result =
+                new CopyPipe().carry(new Rows(10, 20, 1_000_000, 30), taken, new Listener(Long.MAX_VALUE));
+
+        assertThat(taken.writes).containsExactly(30, 1_000_000, 30);
+        assertThat(taken.bytes.size()).isEqualTo(1_000_060);
+        assertThat(taken.bytes.toByteArray()).startsWith(1, 1).endsWith(4, 4);
+        assertThat(result).isEqualTo(new CopyPipe.Result(3, 2, 1_000_060));
+    }
+
+    @Test
+    void a_refusal_is_asked_for_as_soon_as_it_is_known_and_the_rest_is_not_read() {
+        Taken taken = new Taken();
+        taken.refusal = new SQLException("duplicate key");
+        Rows rows = new Rows(10, 10, 10, 10);
+
+        assertThatThrownBy(() -> new CopyPipe().carry(rows, taken, new Listener(2)))
+                .isInstanceOf(SQLException.class)
+                .hasMessage("duplicate key");
+        assertThat(rows.left).hasSize(2);
+    }
+}
