@@ -49,7 +49,7 @@ final class PublisherCheck {
             }
             checkWalLevel(facts);
             findings.check("publisher_replication", this::checkReplicationConnection);
-            findings.check("slot", () -> new SlotCheck(options, catalog, findings).run(row, facts));
+            findings.check("slot", () -> new SlotCheck(options, publisher, catalog, findings).run(row, facts));
             findings.check("publications", this::checkPublications);
             findings.check("publications", () -> tables.addAll(readTables(facts.major())));
             findings.check("published_identity", () -> checkIdentities(tables));

@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionRow;
+import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.PublisherFacts;
 import dev.pgapply.worker.publisher.ReplicationSlot;
@@ -14,11 +15,13 @@ import org.jspecify.annotations.Nullable;
 final class SlotCheck {
 
     private final SubscriptionOptions options;
+    private final ReplicationSlots slots;
     private final PublisherCatalog catalog;
     private final Findings findings;
 
-    SlotCheck(SubscriptionOptions options, PublisherCatalog catalog, Findings findings) {
+    SlotCheck(SubscriptionOptions options, PostgresConnections publisher, PublisherCatalog catalog, Findings findings) {
         this.options = options;
+        this.slots = new ReplicationSlots(publisher, options.name());
         this.catalog = catalog;
         this.findings = findings;
     }
@@ -78,7 +81,7 @@ final class SlotCheck {
 
     /** The subscription's own engine may be at work while it is checked. */
     private void checkUse(ReplicationSlot slot) {
-        if (slot.activePid() != null && !options.name().equals(slot.activeApplicationName())) {
+        if (slot.activePid() != null && !slots.isUsedByOwn(slot)) {
             findings.error("slot", ReplicationSlots.inUse(slot));
         }
     }

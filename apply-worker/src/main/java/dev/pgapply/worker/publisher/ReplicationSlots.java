@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -42,7 +43,7 @@ public final class ReplicationSlots {
         if (pid == null) {
             return;
         }
-        if (!effectiveApplicationName().equals(slot.activeApplicationName())) {
+        if (!isUsedByOwn(slot)) {
             throw inUse(slot);
         }
         try (PreparedStatement statement = connection.prepareStatement("SELECT pg_terminate_backend(?)")) {
@@ -54,9 +55,28 @@ public final class ReplicationSlots {
         }
     }
 
-    /** An application_name in the publisher's URL wins over the subscription's name, as in PostgreSQL. */
-    private String effectiveApplicationName() {
-        return publisher.url().properties().getOrDefault("ApplicationName", applicationName);
+    /** Whether the slot is used by a walsender of this subscription, by its application_name. */
+    public boolean isUsedByOwn(ReplicationSlot slot) {
+        String shown = slot.activeApplicationName();
+        return shown != null && (shown.equals(shown(false)) || shown.equals(shown(true)));
+    }
+
+    /**
+     * The application_name as the server shows it: other bytes than printable ASCII are replaced, up to PostgreSQL 15 by a question mark,
+     * then by their hexadecimal number (guc.c, check_application_name; string.c, pg_clean_ascii). One in the publisher's URL wins over
+     * the subscription's name, as in PostgreSQL.
+     */
+    private String shown(boolean hexadecimal) {
+        StringBuilder shown = new StringBuilder();
+        String name = publisher.url().properties().getOrDefault("ApplicationName", applicationName);
+        for (byte b : name.getBytes(StandardCharsets.UTF_8)) {
+            if (b >= ' ' && b < 127) {
+                shown.append((char) b);
+            } else {
+                shown.append(hexadecimal ? String.format("\\x%02x", b) : "?");
+            }
+        }
+        return shown.toString();
     }
 
     /** The error that says who uses a slot. */

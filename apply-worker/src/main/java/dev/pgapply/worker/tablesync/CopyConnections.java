@@ -108,18 +108,31 @@ public final class CopyConnections implements AutoCloseable {
         return closed;
     }
 
+    /** Ends the sessions when nothing is under way on them any more. */
+    void finish() {
+        for (Connection connection : endAll()) {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                log.debug("a session did not end in order", e);
+            }
+        }
+    }
+
+    private synchronized List<Connection> endAll() {
+        closed = true;
+        List<Connection> ended = List.copyOf(open);
+        open.clear();
+        return ended;
+    }
+
     /**
      * Cancels what the sessions are doing and cuts them; their threads get errors. The cancel comes first: a backend that waits for a lock
      * or computes does not notice that its client has gone. Returns within about a second and leaves no transaction on either side.
      */
     @Override
     public void close() {
-        List<Connection> ended;
-        synchronized (this) {
-            closed = true;
-            ended = List.copyOf(open);
-            open.clear();
-        }
+        List<Connection> ended = endAll();
         List<Thread> cancels = new ArrayList<>();
         for (Connection connection : ended) {
             Thread cancel = new Thread(() -> cancel(connection), "tablesync/" + subscription + "/cancel");

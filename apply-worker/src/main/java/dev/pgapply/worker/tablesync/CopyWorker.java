@@ -3,20 +3,21 @@ package dev.pgapply.worker.tablesync;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.tablesync.TableSyncState;
-import dev.pgapply.worker.jdbc.Identifiers;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Queue;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyIn;
 import org.postgresql.copy.CopyManager;
 import org.postgresql.copy.CopyOut;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +30,8 @@ final class CopyWorker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(CopyWorker.class);
 
     private static final long SHOW_EVERY_NANOS = 200_000_000L;
+
+    private static final Pattern COPY_SPOT = Pattern.compile("^COPY .*?, line \\d+(, column [^:\n]+)?");
 
     private final CopyConnections connections;
     private final SnapshotCopy snapshot;
@@ -87,33 +90,43 @@ final class CopyWorker implements Runnable {
             try {
                 copy(publisher, target, copy);
             } catch (SQLException e) {
-                throw failed(copy, PostgresErrors.translate("", e));
+                throw failed(copy, PostgresErrors.translate("", e), where(e));
             } catch (ApplyException e) {
-                throw failed(copy, e);
+                throw failed(copy, e, "");
             }
         }
     }
 
-    private ApplyException failed(TableCopy copy, ApplyException reason) {
+    private ApplyException failed(TableCopy copy, ApplyException reason, String where) {
         if (!connections.isClosed()) {
             snapshot.show(copy, TableSyncState.DATASYNC, 0, 0, reason.getMessage());
             snapshot.stats().syncTableErrors.increment();
         }
         return new ApplyException(
                 reason.kind(),
-                "could not copy table \"" + copy.name() + "\": " + reason.getMessage(),
+                "could not copy table \"" + copy.name() + "\": " + reason.getMessage() + where,
                 reason.hint(),
                 reason.sqlState(),
                 reason.column(),
                 reason);
     }
 
+    /** The server's own words for the spot: {@code COPY t, line 5, column id}, without the value. */
+    private static String where(SQLException e) {
+        ServerErrorMessage message = e instanceof PSQLException postgres ? postgres.getServerErrorMessage() : null;
+        String where = message == null ? null : message.getWhere();
+        if (where == null || !where.startsWith("COPY ")) {
+            return "";
+        }
+        Matcher spot = COPY_SPOT.matcher(where);
+        return spot.find() ? " (" + spot.group() + ")" : "";
+    }
+
     private void copy(Connection publisher, Connection target, TableCopy copy) throws SQLException {
         snapshot.show(copy, TableSyncState.DATASYNC, 0, 0, null);
         snapshot.recordBegun(target, copy);
         SnapshotHolder.importSnapshot(publisher, snapshot.snapshotName());
-        lock(publisher, copy);
-        requireUnchanged(publisher, copy);
+        PublishedTableLock.take(publisher, copy);
         CopyPipe.Result result;
         try (Statement statement = target.createStatement()) {
             statement.execute("BEGIN");
@@ -165,53 +178,6 @@ final class CopyWorker implements Runnable {
             return connection.unwrap(PGConnection.class);
         } catch (SQLException e) {
             throw new ApplyException(Kind.INTERNAL, "connection is not of the PostgreSQL driver", e);
-        }
-    }
-
-    /** Reads no row, but takes the table's lock and its partitions' until the end of the transaction; LOCK TABLE would ask for more rights. */
-    private static void lock(Connection publisher, TableCopy copy) {
-        try (Statement statement = publisher.createStatement()) {
-            statement.execute(copy.select() + " LIMIT 0");
-        } catch (SQLException e) {
-            throw PostgresErrors.translate("the publisher does not let it be read", e);
-        }
-    }
-
-    /**
-     * A table that was rewritten or truncated before the lock reads as empty under an older snapshot (SEMANTICS 1.7), and a partition
-     * that was detached is not read at all. Under the lock neither can happen any more. What was attached since may be read: it is in
-     * the publisher's table too.
-     */
-    private static void requireUnchanged(Connection publisher, TableCopy copy) throws SQLException {
-        String sql = "WITH RECURSIVE seen AS (SELECT oid AS relid FROM pg_class WHERE oid = ?::oid"
-                + " UNION ALL SELECT i.inhrelid FROM seen s JOIN pg_class c ON c.oid = s.relid AND c.relkind = 'p'"
-                + " JOIN pg_inherits i ON i.inhparent = s.relid)"
-                + " SELECT coalesce(to_regclass(?)::oid = ?::oid, false),"
-                + " (SELECT string_agg(c.oid::regclass::text, ', ') FROM seen s JOIN pg_class c ON c.oid = s.relid"
-                + " WHERE c.relkind <> 'p' AND (c.relfilenode IS DISTINCT FROM pg_relation_filenode(c.oid)"
-                + " OR c.relispartition AND NOT EXISTS (SELECT FROM pg_partition_ancestors(c.oid) a(relid) WHERE a.relid = ?::oid)))";
-        try (PreparedStatement statement = publisher.prepareStatement(sql)) {
-            String oid = copy.published().oid().toString();
-            statement.setString(1, oid);
-            statement.setString(2, Identifiers.quote(copy.published().name()));
-            statement.setString(3, oid);
-            statement.setString(4, oid);
-            try (ResultSet row = statement.executeQuery()) {
-                row.next();
-                if (!row.getBoolean(1)) {
-                    throw new ApplyException(
-                            Kind.TRANSIENT,
-                            "it was dropped or renamed on the publisher after the snapshot, the copy begins again");
-                }
-                String changed = row.getString(2);
-                if (changed != null) {
-                    throw new ApplyException(
-                            Kind.TRANSIENT,
-                            changed
-                                    + " was rewritten, truncated or detached on the publisher after the snapshot, the copy begins"
-                                    + " again");
-                }
-            }
         }
     }
 

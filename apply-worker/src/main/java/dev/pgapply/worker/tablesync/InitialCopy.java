@@ -16,7 +16,6 @@ import dev.pgapply.worker.publisher.PublishedTable;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.PublisherFacts;
 import dev.pgapply.worker.publisher.ReplicationSlot;
-import dev.pgapply.worker.publisher.ReplicationSlots;
 import dev.pgapply.worker.publisher.SlotCreation;
 import dev.pgapply.worker.publisher.SlotCreation.Created;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -90,7 +89,9 @@ public final class InitialCopy {
             return row;
         }
         try {
-            return begin(row);
+            SubscriptionRow ready = begin(row);
+            connections.finish();
+            return ready;
         } catch (ApplyException e) {
             connections.close();
             // What is tried again within seconds cleans up by itself then, and an owner that was replaced must not
@@ -119,7 +120,8 @@ public final class InitialCopy {
         requirePublications(catalog);
         Connection target = connections.openTarget();
         if (!options.createSlot()) {
-            return adoptSlot(row, catalog, target, facts.major());
+            Lsn confirmed = SlotAdoption.confirmedLsn(options, row, catalog, facts.major());
+            return beginWithoutCopy(row, target, confirmed, catalog.tables(options.publications(), facts.major()));
         }
         removeLeftovers(row, publisher, target, facts.major());
         requireNoSlot(catalog.slot(row.slotName(), facts.major()));
@@ -146,47 +148,16 @@ public final class InitialCopy {
         }
     }
 
-    /** {@code create_slot: false}: the slot's confirmed position is where the subscription begins. */
-    private SubscriptionRow adoptSlot(SubscriptionRow row, PublisherCatalog catalog, Connection target, int major) {
-        if (options.copyData()) {
-            throw ApplyException.withHint(
-                    Kind.PRECONDITION,
-                    "create_slot: false with copy_data: true is not possible: a slot that exists has no snapshot to copy from",
-                    "set copy_data: false, or let pgapply create the slot");
-        }
-        ReplicationSlot slot = catalog.slot(row.slotName(), major);
-        if (slot == null) {
-            throw ApplyException.withHint(
-                    Kind.PRECONDITION,
-                    "replication slot \"" + row.slotName() + "\" does not exist and create_slot is false",
-                    "create it with pg_create_logical_replication_slot('" + row.slotName()
-                            + "', 'pgoutput'), or set create_slot: true");
-        }
-        slot.requireUsable();
-        if (slot.activePid() != null) {
-            throw ReplicationSlots.inUse(slot);
-        }
-        Lsn confirmed = slot.confirmedFlushLsn();
-        if (confirmed == null) {
-            throw new ApplyException(
-                    Kind.PRECONDITION, "replication slot \"" + row.slotName() + "\" has no confirmed position yet");
-        }
-        List<SubscriptionTable> tables = new ArrayList<>();
-        for (PublishedTable table : catalog.tables(options.publications(), major)) {
-            tables.add(synchronised(table, confirmed));
-        }
-        show(tables);
-        return state.slotCreated(target, row, SlotState.READY, confirmed, tables);
-    }
-
-    private static SubscriptionTable synchronised(PublishedTable table, Lsn point) {
-        return new SubscriptionTable(table.name(), TableSyncState.SYNCDONE, point, 0, 0, null);
-    }
-
-    private void show(List<SubscriptionTable> tables) {
+    /** The tables take changes from the slot's point on, whatever is in them. */
+    private SubscriptionRow beginWithoutCopy(
+            SubscriptionRow row, Connection target, Lsn point, List<PublishedTable> published) {
+        List<SubscriptionTable> tables = published.stream()
+                .map(table -> new SubscriptionTable(table.name(), TableSyncState.SYNCDONE, point, 0, 0, null))
+                .toList();
         for (SubscriptionTable table : tables) {
-            stats.setTable(new TableProgress(table.table(), table.state().code(), table.syncLsn(), 0, -1, 0, -1, null));
+            stats.setTable(new TableProgress(table.table(), table.state().code(), point, 0, -1, 0, -1, null));
         }
+        return state.slotCreated(target, row, SlotState.READY, point, tables);
     }
 
     /** What an earlier try left: its slot, where the record says that it was ours to create, and the rows that it has copied. */
@@ -199,7 +170,7 @@ public final class InitialCopy {
         List<SubscriptionTable> copied = tableStates.tables(target, row.subid()).stream()
                 .filter(table -> table.state() == TableSyncState.SYNCDONE)
                 .toList();
-        if (options.copyData() && !copied.isEmpty()) {
+        if (!copied.isEmpty()) {
             new TargetTables(target, describer)
                     .empty(copied.stream().map(SubscriptionTable::table).toList());
         }
@@ -276,11 +247,9 @@ public final class InitialCopy {
     private SubscriptionRow copy(
             SubscriptionRow creating, Connection target, SnapshotHolder holder, Lsn point, List<TableCopy> copies) {
         if (!options.copyData()) {
-            List<SubscriptionTable> tables = copies.stream()
-                    .map(copy -> synchronised(copy.published(), point))
-                    .toList();
-            show(tables);
-            return state.slotCreated(target, creating, SlotState.READY, point, tables);
+            List<PublishedTable> published =
+                    copies.stream().map(TableCopy::published).toList();
+            return beginWithoutCopy(creating, target, point, published);
         }
         SubscriptionRow copying = state.slotCreated(
                 target,

@@ -27,6 +27,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A first start that does not get to its end, and the one that comes after it. */
 class CopyInterruptedIT {
 
+    private static final String SLOTS =
+            "SELECT slot_name FROM pg_replication_slots WHERE database = current_database()";
+
     /** Where a row of table big stands in the way of its copy for as long as somebody holds the lock on table gate. */
     private static final String GATE = """
             CREATE TABLE gate (id int);
@@ -83,13 +86,7 @@ class CopyInterruptedIT {
             try (Gate unused = new Gate(pair.target())) {
                 abandoned = FirstStart.of(FirstStart.options(pair)).runAside();
                 awaitCopyAtGate(pair);
-                // The engine is gone without a word: its sessions end, and nobody cleans up.
-                pair.target()
-                        .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-                                + " AND application_name IN ('lock', 'control') AND datname = current_database()");
-                pair.target()
-                        .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%"
-                                + pair.name() + " copy'");
+                abandon(pair);
             }
             assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
             assertThat(pair.target().column("SELECT slot_state FROM pgapply.subscription"))
@@ -108,6 +105,100 @@ class CopyInterruptedIT {
         }
     }
 
+    /** The engine is gone without a word: its sessions on the target end, and nobody cleans up. */
+    private static void abandon(DatabasePair pair) {
+        pair.target()
+                .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                        + " AND (application_name IN ('lock', 'control') OR application_name LIKE '%" + pair.name()
+                        + " copy')");
+    }
+
+    @Test
+    void a_copied_table_that_a_foreign_key_points_to_is_emptied_all_the_same() throws Exception {
+        try (DatabasePair pair = twoTables()) {
+            pair.target()
+                    .execute(
+                            "ALTER TABLE small ADD PRIMARY KEY (v)",
+                            "CREATE TABLE child (v text REFERENCES small)",
+                            "ALTER TABLE small DISABLE TRIGGER USER");
+            pair.publisher()
+                    .execute("DELETE FROM small", "INSERT INTO small SELECT 's' || g FROM generate_series(1, 100) g");
+            CompletableFuture<SubscriptionRow> abandoned;
+            try (Gate unused = new Gate(pair.target())) {
+                abandoned = FirstStart.of(FirstStart.options(pair)).runAside();
+                awaitCopyAtGate(pair);
+                abandon(pair);
+            }
+            assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+
+            try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
+                SubscriptionRow unused = again.run();
+            }
+
+            TableComparison.of(pair).assertSame("small", "big");
+        }
+    }
+
+    @Test
+    void a_start_that_was_abandoned_while_it_waited_for_the_slot_leaves_no_walsender_behind() throws Exception {
+        try (DatabasePair pair = DatabasePair.shared();
+                Connection blocking = pair.publisher().connect();
+                Statement open = blocking.createStatement()) {
+            pair.onBoth("CREATE TABLE t (id int)").publish("t");
+            blocking.setAutoCommit(false);
+            open.execute("INSERT INTO t VALUES (1)");
+            FirstStart abandoned = FirstStart.of(FirstStart.options(pair));
+            CompletableFuture<SubscriptionRow> waiting = abandoned.runAside();
+            Wait.until(
+                    "status waiting_for_slot", () -> abandoned.stats().status() == SubscriptionStatus.WAITING_FOR_SLOT);
+            abandon(pair);
+
+            try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
+                CompletableFuture<SubscriptionRow> running = again.runAside();
+                Wait.until(
+                        "status waiting_for_slot", () -> again.stats().status() == SubscriptionStatus.WAITING_FOR_SLOT);
+                assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+                assertThat(pair.publisher()
+                                .number("SELECT count(*) FROM pg_stat_replication WHERE application_name = '"
+                                        + pair.name() + "'"))
+                        .isEqualTo(1);
+                blocking.commit();
+
+                assertThat(running.get(30, TimeUnit.SECONDS).slotState()).isEqualTo(SlotState.READY);
+            }
+            assertThat(pair.publisher().column(SLOTS)).containsExactly(pair.name());
+            assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_publication_that_changes_while_the_slot_is_created_makes_the_start_begin_again() throws Exception {
+        try (DatabasePair pair = DatabasePair.shared();
+                Connection blocking = pair.publisher().connect();
+                Statement open = blocking.createStatement()) {
+            pair.onBoth("CREATE TABLE t (id int)", "CREATE TABLE added (id int)", "CREATE TABLE busy (id int)")
+                    .publish("t");
+            blocking.setAutoCommit(false);
+            open.execute("INSERT INTO busy VALUES (1)");
+            try (FirstStart start = FirstStart.of(FirstStart.options(pair))) {
+                CompletableFuture<SubscriptionRow> running = start.runAside();
+                Wait.until(
+                        "status waiting_for_slot", () -> start.stats().status() == SubscriptionStatus.WAITING_FOR_SLOT);
+                pair.publisher().execute("ALTER PUBLICATION pb ADD TABLE added", "INSERT INTO added VALUES (1)");
+                blocking.commit();
+
+                assertThatThrownBy(() -> running.get(30, TimeUnit.SECONDS))
+                        .cause()
+                        .hasMessageContaining("the published tables changed while the slot was created");
+            }
+            try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
+                SubscriptionRow unused = again.run();
+            }
+
+            TableComparison.of(pair).assertSame("t", "added");
+        }
+    }
+
     @Test
     void a_stop_in_the_middle_leaves_no_session_and_only_the_slot() throws Exception {
         try (DatabasePair pair = twoTables();
@@ -120,9 +211,7 @@ class CopyInterruptedIT {
 
             assertEndsWithin(running, Duration.ofSeconds(3));
             Wait.until("no session of the copy to be left", Duration.ofSeconds(3), () -> copySessions(pair) == 0);
-            assertThat(pair.publisher()
-                            .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
-                    .containsExactly(pair.name());
+            assertThat(pair.publisher().column(SLOTS)).containsExactly(pair.name());
         }
     }
 
@@ -167,9 +256,7 @@ class CopyInterruptedIT {
                 assertEndsWithin(running, Duration.ofSeconds(3));
             }
             Wait.until("no session of the copy to be left", Duration.ofSeconds(3), () -> copySessions(pair) == 0);
-            assertThat(pair.publisher()
-                            .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
-                    .isEmpty();
+            assertThat(pair.publisher().column(SLOTS)).isEmpty();
         }
     }
 

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TableComparison;
 import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.SlotState;
@@ -270,6 +272,57 @@ class InitialCopyIT {
             assertThat(pair.publisher()
                             .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
                     .isEmpty();
+        }
+    }
+
+    @Test
+    void a_value_that_the_targets_type_cannot_read_is_named_with_line_and_column() {
+        try (DatabasePair pair = DatabasePair.shared()) {
+            pair.publisher().execute("CREATE TABLE t (id int, v text)", "INSERT INTO t VALUES (1, '17'), (2, 'x')");
+            pair.target().execute("CREATE TABLE t (id int, v int)");
+            pair.publish("t");
+
+            assertThatThrownBy(() -> run(pair))
+                    .hasMessage("could not copy table \"public.t\": invalid input syntax for type integer: \"x\""
+                            + " (COPY t, line 2, column v)");
+        }
+    }
+
+    @Test
+    void row_level_security_is_an_error_and_never_an_empty_copy() {
+        try (DatabasePair pair = DatabasePair.shared()) {
+            String role = RunOptions.uniqueName("engine");
+            pair.onBoth("CREATE TABLE t (id int PRIMARY KEY)").publish("t");
+            pair.publisher()
+                    .execute(
+                            "INSERT INTO t VALUES (1)",
+                            "CREATE ROLE " + role + " LOGIN REPLICATION",
+                            "GRANT SELECT ON t TO " + role,
+                            "ALTER TABLE t ENABLE ROW LEVEL SECURITY");
+            SubscriptionOptions options = FirstStart.options(
+                    FirstStart.url(pair.publisher(), role),
+                    FirstStart.url(pair.target(), null),
+                    pair.name(),
+                    true,
+                    true,
+                    List.of("pb"));
+
+            try (FirstStart start = FirstStart.of(options)) {
+                assertThatThrownBy(start::run)
+                        .hasMessageContaining("\"public.t\"")
+                        .hasMessageContaining("row-level security");
+            }
+            pair.publisher().execute("ALTER ROLE " + role + " BYPASSRLS");
+            try (FirstStart start = FirstStart.of(options)) {
+                assertThat(start.run().slotState()).isEqualTo(SlotState.READY);
+            }
+
+            TableComparison.of(pair).assertSame("t");
+            pair.publisher()
+                    .execute(
+                            "SELECT pg_drop_replication_slot('" + pair.name() + "')",
+                            "DROP OWNED BY " + role,
+                            "DROP ROLE " + role);
         }
     }
 }
