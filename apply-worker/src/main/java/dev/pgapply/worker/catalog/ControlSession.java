@@ -12,8 +12,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A life's own session on the target, with which it reads and writes what the target knows of the one subscription. It applies nothing
- * and takes no part in the fence. Owned by the leader's thread.
+ * A life's own session on the target, with which it reads and writes what the target knows of the one subscription. Before the takeover
+ * it only reads, or creates the row that there is none of; then it enters the fence like every other session. Owned by the leader's
+ * thread.
  */
 public final class ControlSession implements AutoCloseable {
 
@@ -29,6 +30,11 @@ public final class ControlSession implements AutoCloseable {
 
     public static ControlSession open(SubscriptionCatalog catalog, PostgresConnections target, String subscription) {
         return new ControlSession(catalog, subscription, target.open("pgapply " + subscription + " control"));
+    }
+
+    /** Goes on under the epoch of the takeover: once another engine owns the subscription, this session is ended, too. */
+    public void enter(EpochFence fence) {
+        fence.enter(connection);
     }
 
     /** The subscription's row as it is now, or null if there is none. */

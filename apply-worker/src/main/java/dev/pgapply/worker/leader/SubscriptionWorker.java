@@ -175,6 +175,7 @@ public final class SubscriptionWorker {
                 return End.STOPPED;
             }
             EpochFence fence = owned.takeOver(this::showWaitingFor);
+            control.enter(fence);
             SubscriptionRow row = control.find();
             if (row == null || row.subid() != subid) {
                 throw new ApplyException(

@@ -101,6 +101,15 @@ final class TargetTableCheck {
         if (!published.updates() && !published.deletes()) {
             return;
         }
+        if (published.isInsertOnly()) {
+            findings.warning(
+                    "publisher_identity",
+                    "published table \"" + published.name()
+                            + "\" has no replica identity: the publisher refuses UPDATE and"
+                            + " DELETE on it, only its inserts can be replicated",
+                    "if rows change, give it a primary key or REPLICA IDENTITY FULL on the publisher");
+            return;
+        }
         if (entry.key().kind() == SearchKey.Kind.NONE) {
             findings.error(
                     "target_identity",

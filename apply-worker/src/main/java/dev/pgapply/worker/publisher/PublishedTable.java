@@ -42,4 +42,12 @@ public record PublishedTable(
                 .toList();
         return new Relation(null, oid, name, replicaIdentity, sent);
     }
+
+    /**
+     * Whether the publisher itself refuses UPDATE and DELETE, because nothing would identify the rows (execReplication.c,
+     * CheckCmdReplicaIdentity): such a table is fine for as long as rows are only added.
+     */
+    public boolean isInsertOnly() {
+        return replicaIdentity != ReplicaIdentity.FULL && columns.stream().noneMatch(PublishedColumn::key);
+    }
 }
