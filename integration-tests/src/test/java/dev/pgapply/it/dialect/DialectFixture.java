@@ -74,6 +74,11 @@ final class DialectFixture implements AutoCloseable {
         fast.apply(feed.next());
     }
 
+    /** The messages of what was committed on the publisher since the last call. */
+    List<PgOutputMessage> next() {
+        return feed.next();
+    }
+
     /** Passes over what was committed on the publisher. */
     void skip() {
         feed.next();
