@@ -8,12 +8,6 @@ import dev.pgapply.worker.catalog.EnabledRecord;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +15,7 @@ import org.slf4j.MDC;
 
 /**
  * Keeps one subscription alive: runs its worker, and after each life does what the failure's remedy says. {@link #run} is the
- * supervising thread; it alone starts workers and records what is disabled. {@link #enable}, {@link #disable} and {@link #stop} come
+ * supervising thread; it alone starts workers and decides what is disabled. {@link #enable}, {@link #disable} and {@link #stop} come
  * from other threads as requests and end a wait or the worker's life.
  *
  * <pre>
@@ -43,11 +37,7 @@ public final class SubscriptionSupervisor {
     /** A life so long counts as progress, even if nothing was to be done. */
     private static final Duration LONG_LIFE = Duration.ofSeconds(60);
 
-    private static final Duration ANSWER_WITHIN = Duration.ofSeconds(15);
-
     private static final String BY_OPERATOR = "disabled by an operator";
-
-    private record Request(boolean enable, CompletableFuture<Void> done) {}
 
     private final SubscriptionOptions options;
     private final SubscriptionStats stats;
@@ -56,11 +46,7 @@ public final class SubscriptionSupervisor {
     private final SupervisionTools tools;
     private final RetryWaits waits;
     private final ErrorReport report;
-
-    private final Object lock = new Object();
-    private final Queue<Request> requests = new ArrayDeque<>();
-    private @Nullable Worker current;
-    private boolean stopping;
+    private final Requests requests;
 
     /** Why it is disabled; null while it is not. Written by the supervising thread. */
     private volatile @Nullable String disabledReason;
@@ -83,6 +69,7 @@ public final class SubscriptionSupervisor {
         this.tools = tools;
         this.waits = new RetryWaits(tools.random());
         this.report = new ErrorReport(stats, tools.clock());
+        this.requests = new Requests(options.name(), tools.pause());
         if (!options.enabled()) {
             disabledReason = "enabled: false in the configuration";
             stats.transition(SubscriptionStatus.DISABLED, disabledReason);
@@ -104,7 +91,7 @@ public final class SubscriptionSupervisor {
     /** The supervising thread's life; returns after {@link #stop}. */
     public void run() {
         MDC.put("subscription", options.name());
-        while (!isStopping()) {
+        while (!requests.isStopping()) {
             try {
                 step();
             } catch (ApplyException e) {
@@ -113,7 +100,7 @@ public final class SubscriptionSupervisor {
                 failed(new ApplyException(Kind.INTERNAL, "unexpected failure: " + e, e));
             }
         }
-        answerAll();
+        requests.refuseAll();
         stats.transition(SubscriptionStatus.STOPPING, null);
     }
 
@@ -122,7 +109,7 @@ public final class SubscriptionSupervisor {
             tools.pause().await(Duration.ofDays(1));
             return;
         }
-        Request request = nextRequest();
+        Requests.Request request = requests.next();
         if (request != null) {
             handle(request);
         } else if (disabledReason != null) {
@@ -138,13 +125,9 @@ public final class SubscriptionSupervisor {
             becomeDisabled(state.reason() == null ? BY_OPERATOR : state.reason());
             return;
         }
-        Worker worker;
-        synchronized (lock) {
-            if (stopping || !requests.isEmpty()) {
-                return;
-            }
-            worker = workers.create();
-            current = worker;
+        Worker worker = requests.beginLife(workers);
+        if (worker == null) {
+            return;
         }
         long transactions = stats.transactions.sum();
         Lsn flushLsn = stats.flushLsn();
@@ -152,9 +135,7 @@ public final class SubscriptionSupervisor {
         try {
             worker.run();
         } finally {
-            synchronized (lock) {
-                current = null;
-            }
+            requests.endLife();
             boolean longLife = Duration.ofNanos(tools.ticker().nanos() - start).compareTo(LONG_LIFE) >= 0;
             if (longLife
                     || stats.transactions.sum() != transactions
@@ -162,13 +143,13 @@ public final class SubscriptionSupervisor {
                 waits.reset();
             }
         }
-        if (!isStopping() && !hasRequests() && enabledRecord.read().enabled()) {
+        if (!requests.isAsked() && enabledRecord.read().enabled()) {
             throw new ApplyException(Kind.TRANSIENT, "the worker ended although nobody asked for it");
         }
     }
 
     private void failed(ApplyException failure) {
-        if (isStopping()) {
+        if (requests.isStopping()) {
             log.debug("a failure while stopping", failure);
             return;
         }
@@ -189,7 +170,7 @@ public final class SubscriptionSupervisor {
             }
             case STOP, REFUSE -> stats.transition(SubscriptionStatus.ERROR, failure.getMessage());
         }
-        if (!hasRequests()) {
+        if (!requests.isAsked()) {
             tools.pause().await(wait);
         }
         stats.retries.increment();
@@ -230,12 +211,12 @@ public final class SubscriptionSupervisor {
         } catch (ApplyException e) {
             log.debug("the target cannot be asked for the disabled subscription", e);
         }
-        if (!hasRequests()) {
+        if (!requests.isAsked()) {
             tools.pause().await(LOOK_AGAIN);
         }
     }
 
-    private void handle(Request request) {
+    private void handle(Requests.Request request) {
         try {
             if (request.enable() && disabledReason != null) {
                 enabledRecord.store(null);
@@ -243,8 +224,7 @@ public final class SubscriptionSupervisor {
                 becomeEnabled("enabled by an operator");
             } else if (!request.enable() && disabledReason == null) {
                 becomeDisabled(BY_OPERATOR);
-                recordPending = true;
-                recordPending = !enabledRecord.store(BY_OPERATOR);
+                recordPending = !request.recorded();
             }
             request.done().complete(null);
         } catch (ApplyException e) {
@@ -264,22 +244,38 @@ public final class SubscriptionSupervisor {
                     "subscription \"" + options.name() + "\" is disabled in the configuration",
                     "remove enabled: false from the configuration and restart");
         }
-        ask(true);
+        refuseOnStandby();
+        if (!isEnabled()) {
+            requests.ask(true, false);
+        }
     }
 
     /**
-     * Disables the subscription, across restarts; when this returns slot and lock are given back.
+     * Disables the subscription, across restarts; when this returns slot and lock are given back. It is recorded before they are: an engine
+     * that stands by takes over at once, and must find it.
      *
      * @throws Refusal if another engine has the subscription
      * @throws ApplyException if it could not be recorded in the target: it is disabled in this process, and recorded when possible
      */
     public void disable() {
-        if (options.enabled()) {
-            ask(false);
+        refuseOnStandby();
+        if (!isEnabled()) {
+            return;
+        }
+        boolean recorded = false;
+        ApplyException failure = null;
+        try {
+            recorded = enabledRecord.store(BY_OPERATOR);
+        } catch (ApplyException e) {
+            failure = e;
+        }
+        requests.ask(false, recorded);
+        if (failure != null) {
+            throw failure;
         }
     }
 
-    private void ask(boolean enable) {
+    private void refuseOnStandby() {
         if (stats.status() == SubscriptionStatus.STANDBY) {
             String holder = stats.statusReason();
             throw new Refusal(
@@ -287,75 +283,10 @@ public final class SubscriptionSupervisor {
                             + (holder == null ? "" : ": " + holder),
                     "send the command to that engine");
         }
-        if (enable && isEnabled()) {
-            return;
-        }
-        Request request = new Request(enable, new CompletableFuture<>());
-        synchronized (lock) {
-            if (stopping) {
-                throw new Refusal("the engine is stopping", "try again when it has restarted");
-            }
-            requests.add(request);
-            if (current != null && !enable) {
-                current.stop();
-            }
-        }
-        tools.pause().wake();
-        await(request);
-    }
-
-    private void await(Request request) {
-        try {
-            request.done().get(ANSWER_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof ApplyException failure) {
-                throw failure;
-            }
-            throw new ApplyException(Kind.INTERNAL, "the request failed", e.getCause());
-        } catch (TimeoutException e) {
-            throw new ApplyException(
-                    Kind.TRANSIENT,
-                    "subscription \"" + options.name() + "\" has not answered within " + ANSWER_WITHIN.toSeconds()
-                            + " s; the request stands",
-                    e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new ApplyException(Kind.TRANSIENT, "interrupted while waiting for the subscription", e);
-        }
     }
 
     /** Asks the supervising thread to end its worker and itself; returns at once. */
     public void stop() {
-        synchronized (lock) {
-            stopping = true;
-            if (current != null) {
-                current.stop();
-            }
-        }
-        tools.pause().wake();
-    }
-
-    private boolean isStopping() {
-        synchronized (lock) {
-            return stopping || Thread.currentThread().isInterrupted();
-        }
-    }
-
-    private boolean hasRequests() {
-        synchronized (lock) {
-            return stopping || !requests.isEmpty();
-        }
-    }
-
-    private @Nullable Request nextRequest() {
-        synchronized (lock) {
-            return requests.poll();
-        }
-    }
-
-    private void answerAll() {
-        for (Request request = nextRequest(); request != null; request = nextRequest()) {
-            request.done().completeExceptionally(new ApplyException(Kind.TRANSIENT, "the engine is stopping"));
-        }
+        requests.stop();
     }
 }

@@ -266,6 +266,16 @@ class SubscriptionSupervisorTest {
     }
 
     @Test
+    void a_disable_is_recorded_before_the_life_ends_so_that_no_standby_goes_on() {
+        SupervisorFixture fixture = start(SupervisorFixture.living("orders", true));
+        await().until(fixture::isLiving);
+
+        fixture.supervisor.disable();
+
+        assertThat(fixture.enabledWhenStopped).isFalse();
+    }
+
+    @Test
     void a_disable_that_cannot_be_recorded_holds_in_the_process_and_says_so() {
         SupervisorFixture fixture = start(SupervisorFixture.living("orders", true));
         await().until(() -> fixture.supervisor.isEnabled());

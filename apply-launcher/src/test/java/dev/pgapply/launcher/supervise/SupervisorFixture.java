@@ -58,11 +58,12 @@ public final class SupervisorFixture {
     }
 
     /** Lives until it is stopped. */
-    public static final class LivingWorker implements Worker {
+    private final class LivingWorker implements Worker {
         private final CountDownLatch stopped = new CountDownLatch(1);
 
         @Override
         public void run() {
+            living = true;
             try {
                 stopped.await();
             } catch (InterruptedException e) {
@@ -72,6 +73,7 @@ public final class SupervisorFixture {
 
         @Override
         public void stop() {
+            enabledWhenStopped = record.state.enabled();
             stopped.countDown();
         }
     }
@@ -83,6 +85,8 @@ public final class SupervisorFixture {
     public final SubscriptionSupervisor supervisor;
     long nanos;
     int lives;
+    volatile boolean enabledWhenStopped = true;
+    private volatile boolean living;
 
     private SupervisorFixture(SubscriptionOptions options, boolean scripted) {
         Clock clock = Clock.fixed(NOW, ZoneOffset.UTC);
@@ -133,6 +137,10 @@ public final class SupervisorFixture {
         return then(() -> {
             throw failure;
         });
+    }
+
+    boolean isLiving() {
+        return living;
     }
 
     void run() {
