@@ -1,6 +1,7 @@
 package dev.pgapply.worker.preflight;
 
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.pgoutput.ReplicaIdentity;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.relation.RelationMapping;
 import dev.pgapply.core.relation.SearchKey;
@@ -98,7 +99,7 @@ final class TargetTableCheck {
     }
 
     private void checkKey(PublishedTable published, RelationMapEntry entry) {
-        if (!published.updates() && !published.deletes()) {
+        if ((!published.updates() && !published.deletes()) || isAppendOnly(published)) {
             return;
         }
         if (published.isInsertOnly()) {
@@ -129,6 +130,12 @@ final class TargetTableCheck {
                             + "\" are found by all their columns: each batch of UPDATE and DELETE reads the whole table",
                     "give it a primary key");
         }
+    }
+
+    /** Without a replica identity the publisher itself refuses UPDATE and DELETE (execReplication.c, CheckCmdReplicaIdentity). */
+    private static boolean isAppendOnly(PublishedTable published) {
+        return published.replicaIdentity() != ReplicaIdentity.FULL
+                && published.columns().stream().noneMatch(PublishedColumn::key);
     }
 
     private void checkTriggers(TargetTable table) {

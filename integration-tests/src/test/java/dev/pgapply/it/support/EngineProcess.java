@@ -244,7 +244,11 @@ public final class EngineProcess implements Subscriber {
         Wait.until(
                 "an error that says \"" + text + "\"",
                 CATCH_UP,
-                () -> status(name).path("last_error").path("message").asText().contains(text),
+                () -> {
+                    String message =
+                            status(name).path("last_error").path("message").asText();
+                    return !message.isEmpty() && message.contains(text);
+                },
                 this::explain,
                 () -> !isRunning());
         return status(name).path("last_error");
