@@ -19,6 +19,7 @@ import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.leader.SubscriptionWorker;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stream.Ticker;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -51,9 +52,9 @@ final class Engine implements EngineRunner {
 
     @Override
     public void run(LauncherConfig config, StateDirectory state, Consumer<HttpAddress> started) {
-        config.subscriptions().forEach(options -> state.folder(options.name()));
-        ApplyLauncher launcher = new ApplyLauncher(
-                config.subscriptions().stream().map(this::supervisor).toList());
+        ApplyLauncher launcher = new ApplyLauncher(config.subscriptions().stream()
+                .map(options -> supervisor(options, state.folder(options.name())))
+                .toList());
         List<SubscriptionStats> statistics = launcher.supervisors().stream()
                 .map(SubscriptionSupervisor::stats)
                 .toList();
@@ -69,18 +70,19 @@ final class Engine implements EngineRunner {
         waitForEver();
     }
 
-    private SubscriptionSupervisor supervisor(SubscriptionOptions options) {
+    /** @param folder the subscription's own, for its spool */
+    private SubscriptionSupervisor supervisor(SubscriptionOptions options, Path folder) {
         SubscriptionStats stats = new SubscriptionStats(options.name(), clock);
         return new SubscriptionSupervisor(
                 options,
                 stats,
-                () -> worker(options, stats),
+                () -> worker(options, folder, stats),
                 new CatalogEnabledRecord(new PostgresConnections(options.target()), catalog, options.name()),
                 new SupervisionTools(clock, ticker, random));
     }
 
-    private Worker worker(SubscriptionOptions options, SubscriptionStats stats) {
-        SubscriptionWorker life = new SubscriptionWorker(options, catalog, stats, ticker, clock);
+    private Worker worker(SubscriptionOptions options, Path folder, SubscriptionStats stats) {
+        SubscriptionWorker life = new SubscriptionWorker(options, folder, catalog, stats, ticker, clock);
         return new Worker() {
             @Override
             public void run() {

@@ -8,6 +8,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.PostgresServer;
@@ -346,7 +347,7 @@ class ReceiverIT {
                 slot(),
                 Lsn.ZERO,
                 PgOutputOptions.forPublisher(
-                        VERSION * 10_000, List.of("It's a pub"), false, SubscriptionOptions.Origin.ANY),
+                        VERSION * 10_000, List.of("It's a pub"), false, StreamingMode.OFF, SubscriptionOptions.Origin.ANY),
                 Duration.ofSeconds(10),
                 receiveTimeout);
         return Receiver.start(

@@ -50,8 +50,27 @@ public enum MessageType {
         return label;
     }
 
+    /** Whether a message of the type carries a (sub)transaction's xid behind its type byte when it comes in a stream block. */
+    public boolean carriesXid() {
+        return switch (this) {
+            case INSERT, UPDATE, DELETE, TRUNCATE, RELATION, TYPE, MESSAGE -> true;
+            case BEGIN,
+                    COMMIT,
+                    ORIGIN,
+                    BEGIN_PREPARE,
+                    PREPARE,
+                    COMMIT_PREPARED,
+                    ROLLBACK_PREPARED,
+                    STREAM_START,
+                    STREAM_STOP,
+                    STREAM_COMMIT,
+                    STREAM_ABORT,
+                    STREAM_PREPARE -> false;
+        };
+    }
+
     /** The type of a byte, or null if no message begins with it. */
-    static @Nullable MessageType of(byte code) {
+    public static @Nullable MessageType of(byte code) {
         return code < 0 ? null : BY_BYTE[code];
     }
 }

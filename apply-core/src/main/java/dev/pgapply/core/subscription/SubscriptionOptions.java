@@ -13,10 +13,12 @@ import java.util.regex.Pattern;
  * @param publications names as in the publisher's catalog
  * @param createSlot whether the first start creates the slot; false: it must exist
  * @param copyData whether the first start copies the tables' rows
+ * @param streaming whether transactions are sent before they commit
  * @param synchronousCommit the value for the apply session, as PostgreSQL writes it
  * @param walReceiverStatusInterval at least this often a status goes to the publisher
  * @param walReceiverTimeout this long without a byte from the publisher ends the connection; zero: never
  * @param receiveQueueBytes how much may wait between the receiver and the leader
+ * @param spoolMaxBytes what the files of all streamed transactions may take together; 0: no limit but the disk
  */
 public record SubscriptionOptions(
         String name,
@@ -27,6 +29,7 @@ public record SubscriptionOptions(
         boolean enabled,
         boolean createSlot,
         boolean copyData,
+        StreamingMode streaming,
         Origin origin,
         String synchronousCommit,
         boolean disableOnError,
@@ -34,7 +37,8 @@ public record SubscriptionOptions(
         Duration walReceiverStatusInterval,
         Duration walReceiverTimeout,
         long receiveQueueBytes,
-        BatchLimits batch) {
+        BatchLimits batch,
+        long spoolMaxBytes) {
 
     /** Which changes the publisher sends, by where they came from (PostgreSQL 16 and later). */
     public enum Origin {

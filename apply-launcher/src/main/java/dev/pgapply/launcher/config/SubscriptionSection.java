@@ -3,6 +3,7 @@ package dev.pgapply.launcher.config;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.subscription.SubscriptionOptions.Origin;
 import java.io.IOException;
@@ -28,6 +29,7 @@ final class SubscriptionSection {
             "enabled",
             "create_slot",
             "copy_data",
+            "streaming",
             "origin",
             "synchronous_commit",
             "disable_on_error",
@@ -35,9 +37,11 @@ final class SubscriptionSection {
             "wal_receiver_status_interval",
             "wal_receiver_timeout",
             "receive_queue",
-            "batch");
+            "batch",
+            "spool");
     static final Set<String> CONNECTION_KEYS = Set.of("url", "password", "password_file");
     static final Set<String> BATCH_KEYS = Set.of("max_rows", "max_bytes");
+    static final Set<String> SPOOL_KEYS = Set.of("max_bytes");
 
     private static final int MAX_NAME_BYTES = 63;
     private static final List<String> SYNCHRONOUS_COMMIT =
@@ -46,6 +50,7 @@ final class SubscriptionSection {
     private static final int MAX_SYNC_WORKERS = 64;
     private static final long KILOBYTE = 1024;
     private static final long MEGABYTE = 1024 * KILOBYTE;
+    private static final long MAX_SPOOL_BYTES = 1024 * 1024 * 1024 * MEGABYTE;
 
     private final Section section;
     private final Path folder;
@@ -71,6 +76,8 @@ final class SubscriptionSection {
                 section.bool("enabled", true),
                 section.bool("create_slot", true),
                 section.bool("copy_data", true),
+                StreamingMode.valueOf(
+                        section.oneOf("streaming", "off", List.of("off", "on")).toUpperCase(Locale.ROOT)),
                 Origin.valueOf(
                         section.oneOf("origin", "any", List.of("any", "none")).toUpperCase(Locale.ROOT)),
                 section.oneOf("synchronous_commit", "off", SYNCHRONOUS_COMMIT),
@@ -91,7 +98,8 @@ final class SubscriptionSection {
                 section.bytes("receive_queue", 16 * MEGABYTE, KILOBYTE, 1024 * MEGABYTE),
                 new BatchLimits(
                         batch.number("max_rows", 20_000, 1, 10_000_000),
-                        batch.bytes("max_bytes", 16 * MEGABYTE, KILOBYTE, 1024 * MEGABYTE)));
+                        batch.bytes("max_bytes", 16 * MEGABYTE, KILOBYTE, 1024 * MEGABYTE)),
+                section.section("spool", SPOOL_KEYS).bytes("max_bytes", 0, 0, MAX_SPOOL_BYTES));
     }
 
     private String name() {

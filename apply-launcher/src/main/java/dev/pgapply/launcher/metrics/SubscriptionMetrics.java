@@ -1,6 +1,8 @@
 package dev.pgapply.launcher.metrics;
 
 import dev.pgapply.core.conflict.ConflictType;
+import dev.pgapply.core.transaction.TransApplyAction;
+import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
@@ -35,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  * pgapply_retries_total
  * pgapply_tables{state}                                        srsubstate's letters
  * pgapply_table_sync_rows, _rows_estimated, _bytes, _bytes_estimated
+ * pgapply_streams_total{action}                                streamed transactions, by TransApplyAction
+ * pgapply_spool_bytes, pgapply_spool_files
  * pgapply_slot_retained_wal_bytes, pgapply_slot_wal_status{wal_status}
  * </pre>
  */
@@ -42,6 +46,7 @@ public final class SubscriptionMetrics {
 
     private static final String SUBSCRIPTION = "subscription";
     private static final List<String> TABLE_STATES = List.of("i", "d", "f", "s", "r");
+    private static final List<TransApplyAction> STREAM_ACTIONS = List.of(TransApplyAction.LEADER_SERIALIZE);
     private static final List<String> WAL_STATUSES = List.of("reserved", "extended", "unreserved", "lost");
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -64,6 +69,7 @@ public final class SubscriptionMetrics {
             positions();
             counters();
             tables();
+            streams();
             gauge("connected", null, s -> s.isConnected() ? 1 : 0);
             for (SubscriptionStatus status : SubscriptionStatus.values()) {
                 gauge("status", Tag.of("status", status.label()), s -> s.status() == status ? 1 : 0);
@@ -121,6 +127,24 @@ public final class SubscriptionMetrics {
             gauge("table.sync.rows.estimated", null, s -> sum(s, TableProgress::rowsEstimated));
             gauge("table.sync.bytes", null, s -> sum(s, TableProgress::bytesCopied));
             gauge("table.sync.bytes.estimated", null, s -> sum(s, TableProgress::bytesEstimated));
+        }
+
+        private void streams() {
+            for (TransApplyAction action : STREAM_ACTIONS) {
+                counter("streams", Tag.of("action", action.name()), s -> s.streamActions(action));
+            }
+            gaugeOf(
+                    "spool",
+                    "bytes",
+                    s -> s.streams().stream()
+                            .mapToLong(StreamProgress::spooledBytes)
+                            .sum());
+            gauge(
+                    "spool.files",
+                    null,
+                    s -> s.streams().stream()
+                            .mapToInt(StreamProgress::spoolFiles)
+                            .sum());
         }
 
         private void gauge(String name, @Nullable Tag tag, ToDoubleFunction<SubscriptionStats> value) {

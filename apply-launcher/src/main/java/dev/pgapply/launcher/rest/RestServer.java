@@ -113,6 +113,11 @@ public final class RestServer implements AutoCloseable {
                         context -> answer(
                                 context,
                                 SubscriptionJson.tables(named(context).stats().tables())))
+                .get(
+                        API + "/{name}/streams",
+                        context -> answer(
+                                context,
+                                SubscriptionJson.streams(named(context).stats().streams())))
                 .post(API + "/{name}/enable", context -> command(context, SubscriptionSupervisor::enable))
                 .post(API + "/{name}/disable", context -> command(context, SubscriptionSupervisor::disable))
                 .exception(HttpFailure.class, (e, context) -> fail(context, e.status(), e.getMessage(), e.hint()))

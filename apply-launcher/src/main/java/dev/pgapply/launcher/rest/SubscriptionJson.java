@@ -8,6 +8,7 @@ import dev.pgapply.core.Xid;
 import dev.pgapply.launcher.supervise.SubscriptionSupervisor;
 import dev.pgapply.launcher.text.LagExplanation;
 import dev.pgapply.worker.stats.LastError;
+import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
 import dev.pgapply.worker.stats.TableProgress;
@@ -106,6 +107,21 @@ final class SubscriptionJson {
             one.put("bytes_copied", table.bytesCopied());
             one.put("bytes_estimated", estimate(table.bytesEstimated()));
             one.put("error", table.error());
+        }
+        return json;
+    }
+
+    /** {@code worker} is null: the leader spools them. */
+    static ArrayNode streams(List<StreamProgress> streams) {
+        ArrayNode json = JSON.arrayNode();
+        for (StreamProgress stream : streams) {
+            ObjectNode one = json.addObject();
+            one.put("xid", Integer.toUnsignedLong(stream.xid().value()));
+            one.put("action", stream.action().name());
+            one.putNull("worker");
+            one.put("spooled_bytes", stream.spooledBytes());
+            one.put("segments", stream.segments());
+            one.put("subxacts", stream.subxacts());
         }
         return json;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -73,6 +74,8 @@ class ConfigReaderTest {
         assertThat(options.walReceiverTimeout()).isEqualTo(Duration.ofSeconds(60));
         assertThat(options.receiveQueueBytes()).isEqualTo(16 << 20);
         assertThat(options.batch()).isEqualTo(new BatchLimits(20_000, 16 << 20));
+        assertThat(options.streaming()).isEqualTo(StreamingMode.OFF);
+        assertThat(options.spoolMaxBytes()).isZero();
     }
 
     @Test
@@ -97,6 +100,8 @@ class ConfigReaderTest {
                     wal_receiver_timeout: 1min
                     receive_queue: 64kB
                     batch: { max_rows: 1, max_bytes: 1MB }
+                    streaming: on
+                    spool: { max_bytes: 2GB }
                 """);
         SubscriptionOptions options = config.subscriptions().get(0);
 
@@ -118,24 +123,25 @@ class ConfigReaderTest {
         assertThat(options.walReceiverTimeout()).isEqualTo(Duration.ofMinutes(1));
         assertThat(options.receiveQueueBytes()).isEqualTo(64 << 10);
         assertThat(options.batch()).isEqualTo(new BatchLimits(1, 1 << 20));
+        assertThat(options.streaming()).isEqualTo(StreamingMode.ON);
+        assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(16);
+        assertThat(SubscriptionSection.KEYS).hasSize(18);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
+        assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "streaming: parallel",
         "two_phase: false",
         "binary: auto",
         "create_tables: none",
         "failover: false",
         "conflict_resolution: {}",
         "max_parallel_apply_workers_per_subscription: 2",
-        "stream_send_timeout: 10s",
-        "spool: { max_bytes: 0 }"
+        "stream_send_timeout: 10s"
     })
     void a_key_of_a_later_release_is_unknown(String line) {
         refused(with(line), "unknown key \"subscriptions[0]." + line.substring(0, line.indexOf(':')), "line 6");
@@ -332,7 +338,7 @@ class ConfigReaderTest {
         "PGAPPLY_HTTP__PORT, unknown key \"http.port\" (environment variable PGAPPLY_HTTP__PORT)",
         "PGAPPLY_HTTP__ADDRESS__X, \"http.address\" has more than one value",
         "PGAPPLY_SUBSCRIPTIONS__0__SLOTNAME, unknown key \"subscriptions[0].slotname\"",
-        "PGAPPLY_SUBSCRIPTIONS__0__STREAMING, unknown key \"subscriptions[0].streaming\"",
+        "PGAPPLY_SUBSCRIPTIONS__0__STREAMING, \"subscriptions[0].streaming\" is \"x\"",
         "PGAPPLY_SUBSCRIPTIONS__0__ENABLED, \"subscriptions[0].enabled\" is \"x\" (environment variable PGAPPLY_SUBSCRIPTIONS__0__ENABLED)",
         "PGAPPLY_SUBSCRIPTIONS__2__NAME, has the index 2",
         "PGAPPLY_SUBSCRIPTIONS__ORDERS__NAME, where a list's index belongs",

@@ -3,6 +3,7 @@ package dev.pgapply.launcher.supervise;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.EnabledRecord;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -118,6 +119,7 @@ public final class SupervisorFixture {
                 enabled,
                 true,
                 true,
+                StreamingMode.OFF,
                 SubscriptionOptions.Origin.ANY,
                 "off",
                 disableOnError,
@@ -125,7 +127,8 @@ public final class SupervisorFixture {
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 1 << 20,
-                new BatchLimits(10, 1 << 20));
+                new BatchLimits(10, 1 << 20),
+                0);
     }
 
     SupervisorFixture then(Life life) {

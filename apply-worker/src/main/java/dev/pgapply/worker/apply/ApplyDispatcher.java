@@ -3,50 +3,51 @@ package dev.pgapply.worker.apply;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
-import dev.pgapply.core.Oid;
-import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.batch.BatchBuilder;
-import dev.pgapply.core.batch.Change;
 import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.TransactionSlice;
-import dev.pgapply.core.batch.Truncation;
 import dev.pgapply.core.pgoutput.Begin;
 import dev.pgapply.core.pgoutput.Commit;
 import dev.pgapply.core.pgoutput.Delete;
 import dev.pgapply.core.pgoutput.Insert;
-import dev.pgapply.core.pgoutput.OldTuple;
+import dev.pgapply.core.pgoutput.MessageType;
+import dev.pgapply.core.pgoutput.PgOutputDecoder;
 import dev.pgapply.core.pgoutput.PgOutputMessage;
 import dev.pgapply.core.pgoutput.Relation;
+import dev.pgapply.core.pgoutput.StreamAbort;
+import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamStart;
 import dev.pgapply.core.pgoutput.Truncate;
 import dev.pgapply.core.pgoutput.Update;
-import dev.pgapply.core.relation.RelationMapEntry;
+import dev.pgapply.core.spool.SpoolReader;
+import dev.pgapply.core.spool.SpooledMessage;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.worker.stats.SubscriptionStats;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Takes the stream's messages one after the other and makes batches of them: one handler a message, in the order of PostgreSQL's
  * {@code apply_dispatch} (worker.c). Owned by the leader apply worker's thread.
+ *
+ * <p>A streamed transaction goes to the spool while it is in progress; when it commits, what is in the spool takes the same way as an
+ * ordinary transaction's messages.
  */
 public final class ApplyDispatcher {
 
-    private static final Logger log = LoggerFactory.getLogger(ApplyDispatcher.class);
+    /** A replay may take minutes: so often it looks at the clock. */
+    private static final int MESSAGES_PER_TICK = 1024;
 
+    private final PgOutputDecoder decoder = new PgOutputDecoder();
     private final BatchBuilder batch;
     private final OpenRelations relations;
-    private final SubscribedTables tables;
+    private final ChangeCollector changes;
+    private final StreamedChanges streamed;
     private final AppliedPositions positions;
     private final SubscriptionStats stats;
     private final Consumer<ChangeBatch> sealed;
     private final ApplyErrorContext context;
-    private final Set<QualifiedName> reported = new HashSet<>();
 
     /** Everything that ends at or before this position is on the target already: its remote_lsn when streaming began. */
     private final Lsn startLsn;
@@ -59,16 +60,18 @@ public final class ApplyDispatcher {
             BatchBuilder batch,
             OpenRelations relations,
             SubscribedTables tables,
+            StreamedChanges streamed,
             AppliedPositions positions,
             SubscriptionStats stats,
             Consumer<ChangeBatch> sealed) {
         this.batch = batch;
         this.relations = relations;
-        this.tables = tables;
+        this.streamed = streamed;
         this.positions = positions;
         this.stats = stats;
         this.sealed = sealed;
         this.context = new ApplyErrorContext(originName);
+        this.changes = new ChangeCollector(batch, relations, tables, stats, sealed, context);
         this.startLsn = positions.appliedLsn();
     }
 
@@ -85,13 +88,20 @@ public final class ApplyDispatcher {
     /**
      * Dispatches one message.
      *
-     * @param wireBytes what the message took, for the batch's limit
+     * @param buffer has the message, and is kept by what is made of it: nobody writes to it any more
+     * @param givenUp asked while a streamed transaction is replayed; true ends that, and with it the dispatcher's life
      * @throws ApplyException with its context; the open transaction is dropped, whole ones before it stay in the batch
      */
-    public void dispatch(PgOutputMessage message, int wireBytes) {
-        context.message(message.type(), null);
+    public void dispatch(byte[] buffer, int offset, int length, BooleanSupplier givenUp) {
         try {
-            Lsn end = handle(message, wireBytes);
+            MessageType type = MessageType.of(buffer[offset]);
+            context.message(type, null);
+            if (type != null && type.carriesXid() && streamed.inBlock()) {
+                streamed.append(type, buffer, offset, length);
+                return;
+            }
+            PgOutputMessage message = decoder.decode(buffer, offset, length, false);
+            Lsn end = handle(message, length, givenUp);
             if (end != null) {
                 positions.consumed(end);
                 context.clear();
@@ -104,32 +114,24 @@ public final class ApplyDispatcher {
     }
 
     /** The end of the transaction that the message ended, else null. */
-    private @Nullable Lsn handle(PgOutputMessage message, int wireBytes) {
+    private @Nullable Lsn handle(PgOutputMessage message, int wireBytes, BooleanSupplier givenUp) {
         return switch (message.type()) {
             case BEGIN -> handleBegin((Begin) message);
             case COMMIT -> handleCommit((Commit) message);
-            case INSERT -> handleInsert((Insert) message, wireBytes);
-            case UPDATE -> handleUpdate((Update) message, wireBytes);
-            case DELETE -> handleDelete((Delete) message, wireBytes);
-            case TRUNCATE -> handleTruncate((Truncate) message, wireBytes);
-            case RELATION -> handleRelation((Relation) message);
-            // worker.c, apply_handle_type: nothing to do, the target's own types apply; apply_handle_origin:
-            // informative.
-            // A logical message comes only if it was asked for, and means nothing to a target.
-            case TYPE, ORIGIN, MESSAGE -> null;
-            case BEGIN_PREPARE, PREPARE, COMMIT_PREPARED, ROLLBACK_PREPARED -> throw notAskedFor(message, "two_phase");
-            case STREAM_START, STREAM_STOP, STREAM_COMMIT, STREAM_ABORT, STREAM_PREPARE ->
-                throw notAskedFor(message, "streaming");
+            case INSERT, UPDATE, DELETE, TRUNCATE, RELATION, TYPE, ORIGIN, MESSAGE -> handleChange(message, wireBytes);
+            case STREAM_START -> handleStreamStart((StreamStart) message);
+            case STREAM_STOP -> handleStreamStop();
+            case STREAM_ABORT -> handleStreamAbort((StreamAbort) message);
+            case STREAM_COMMIT -> handleStreamCommit((StreamCommit) message, givenUp);
+            case BEGIN_PREPARE, PREPARE, COMMIT_PREPARED, ROLLBACK_PREPARED, STREAM_PREPARE ->
+                throw new ApplyException(
+                        Kind.PROTOCOL_VIOLATION,
+                        "the publisher sent " + message.type().label() + " although two_phase was not asked for");
         };
     }
 
-    private static ApplyException notAskedFor(PgOutputMessage message, String option) {
-        return new ApplyException(
-                Kind.PROTOCOL_VIOLATION,
-                "the publisher sent " + message.type().label() + " although " + option + " was not asked for");
-    }
-
     private @Nullable Lsn handleBegin(Begin begin) {
+        streamed.requireNoBlock(MessageType.BEGIN, begin.xid());
         if (transaction != null) {
             throw new ApplyException(
                     Kind.PROTOCOL_VIOLATION,
@@ -188,88 +190,103 @@ public final class ApplyDispatcher {
         return begin;
     }
 
-    private @Nullable Lsn handleRelation(Relation relation) {
-        if (relations.willReplace(relation)) {
-            // What came before was meant for the relation as it was.
-            batch.sealAll().forEach(sealed);
+    /** What may come inside a transaction; a relation also comes before one. */
+    private @Nullable Lsn handleChange(PgOutputMessage message, int wireBytes) {
+        if (message instanceof Relation relation) {
+            changes.handleRelation(relation);
+            return null;
         }
-        relations.put(relation);
-        return null;
-    }
-
-    private @Nullable Lsn handleInsert(Insert insert, int wireBytes) {
-        RelationMapEntry entry = entryFor(insert.relation());
-        if (entry != null) {
-            add(new Change(Change.Kind.INSERT, entry, null, insert.newTuple()), wireBytes);
+        // worker.c, apply_handle_type: nothing to do, the target's own types apply; apply_handle_origin: informative.
+        // A logical message comes only if it was asked for, and means nothing to a target.
+        if (message.type() == MessageType.TYPE
+                || message.type() == MessageType.ORIGIN
+                || message.type() == MessageType.MESSAGE) {
+            return null;
         }
-        return null;
-    }
-
-    private @Nullable Lsn handleUpdate(Update update, int wireBytes) {
-        RelationMapEntry entry = entryFor(update.relation());
-        if (entry != null) {
-            entry.requireUpdatable();
-            OldTuple old = update.oldTuple();
-            add(new Change(Change.Kind.UPDATE, entry, old == null ? null : old.tuple(), update.newTuple()), wireBytes);
-        }
-        return null;
-    }
-
-    private @Nullable Lsn handleDelete(Delete delete, int wireBytes) {
-        RelationMapEntry entry = entryFor(delete.relation());
-        if (entry != null) {
-            entry.requireUpdatable();
-            add(new Change(Change.Kind.DELETE, entry, delete.oldTuple().tuple(), null), wireBytes);
-        }
-        return null;
-    }
-
-    private @Nullable Lsn handleTruncate(Truncate truncate, int wireBytes) {
-        List<RelationMapEntry> entries = new ArrayList<>();
-        for (Oid oid : truncate.relations()) {
-            RelationMapEntry entry = entryFor(oid);
-            if (entry != null) {
-                entries.add(entry);
-            }
-        }
-        if (!entries.isEmpty()) {
-            batch.add(new Truncation(entries, truncate.restartIdentity()), wireBytes);
-            sealIfFull();
-        }
-        return null;
-    }
-
-    /** The open relation of a change that is to be applied, or null if it is skipped by a rule. */
-    private @Nullable RelationMapEntry entryFor(Oid oid) {
         Begin begin = requireTransaction();
         if (isApplied(begin)) {
             return null;
         }
-        QualifiedName name = relations.name(oid);
-        context.relation(name.toString());
-        // worker.c opens the relation before it looks at its state: a missing table stops even where it is not
-        // subscribed to.
-        RelationMapEntry entry = relations.open(oid);
-        if (tables.takes(name, begin.finalLsn())) {
-            return entry;
-        }
-        stats.skippedChanges.increment();
-        if (!tables.contains(name) && reported.add(name)) {
-            log.warn(
-                    "table \"{}\" is published but not part of the subscription; its changes are skipped and counted",
-                    name);
+        if (message instanceof Insert insert) {
+            changes.handleInsert(insert, begin.finalLsn(), wireBytes);
+        } else if (message instanceof Update update) {
+            changes.handleUpdate(update, begin.finalLsn(), wireBytes);
+        } else if (message instanceof Delete delete) {
+            changes.handleDelete(delete, begin.finalLsn(), wireBytes);
+        } else if (message instanceof Truncate truncate) {
+            changes.handleTruncate(truncate, begin.finalLsn(), wireBytes);
         }
         return null;
     }
 
-    private void add(Change change, int wireBytes) {
-        batch.add(change, wireBytes);
-        sealIfFull();
+    private @Nullable Lsn handleStreamStart(StreamStart start) {
+        Begin begin = transaction;
+        streamed.handleStreamStart(start, begin == null ? null : begin.xid());
+        context.transaction(start.xid(), null);
+        return null;
     }
 
-    private void sealIfFull() {
-        if (batch.isFull()) {
-            batch.seal().forEach(sealed);
+    private @Nullable Lsn handleStreamStop() {
+        streamed.handleStreamStop();
+        context.clear();
+        return null;
+    }
+
+    private @Nullable Lsn handleStreamAbort(StreamAbort abort) {
+        context.transaction(abort.xid(), abort.abortLsn());
+        streamed.handleStreamAbort(abort);
+        context.clear();
+        return null;
+    }
+
+    /** worker.c, apply_handle_stream_commit: replays the transaction as an ordinary one; null if that was given up. */
+    private @Nullable Lsn handleStreamCommit(StreamCommit commit, BooleanSupplier givenUp) {
+        context.transaction(commit.xid(), commit.commitLsn());
+        SpooledTransaction spooled = streamed.handleStreamCommit(commit);
+        Begin begin = new Begin(commit.commitLsn(), commit.commitTime(), commit.xid());
+        Lsn unused = handleBegin(begin);
+        if (!isApplied(begin) && !replay(spooled, givenUp)) {
+            return null;
+        }
+        context.message(MessageType.STREAM_COMMIT, null);
+        Lsn end = handleCommit(new Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+        boolean replaced = spooled.overlay().merge();
+        if (replaced || spooled.overlay().differed()) {
+            // What comes next is meant for the relations in force.
+            batch.sealAll().forEach(sealed);
+        }
+        streamed.finish(spooled);
+        return end;
+    }
+
+    /** worker.c, apply_spooled_messages; false if it was given up. */
+    private boolean replay(SpooledTransaction spooled, BooleanSupplier givenUp) {
+        relations.beginReplay(spooled.overlay());
+        try (SpoolReader reader = SpoolReader.open(spooled.writer().contents())) {
+            int count = 0;
+            for (SpooledMessage next = reader.next(); next != null; next = reader.next()) {
+                if (count++ % MESSAGES_PER_TICK == 0) {
+                    relations.tick();
+                    if (givenUp.getAsBoolean()) {
+                        return false;
+                    }
+                }
+                PgOutputMessage message = decoder.decode(next.buffer(), next.offset(), next.length(), true);
+                context.message(message.type(), null);
+                requireChange(message);
+                Lsn unused = handleChange(message, next.length());
+            }
+            return true;
+        } finally {
+            relations.endReplay();
+        }
+    }
+
+    /** The spool of a transaction that has no worker holds nothing that frames or ends it. */
+    private static void requireChange(PgOutputMessage message) {
+        if (!message.type().carriesXid()) {
+            throw new ApplyException(
+                    Kind.SPOOL_FAILED, "a " + message.type().label() + " message is in the spool of a transaction");
         }
     }
 

@@ -22,12 +22,14 @@ final class ApplyErrorContext {
         this.originName = originName;
     }
 
-    void transaction(Xid xid, Lsn finishLsn) {
+    /** @param finishLsn null where it is not known yet, as of a transaction in progress */
+    void transaction(Xid xid, @Nullable Lsn finishLsn) {
         this.xid = xid;
         this.finishLsn = finishLsn;
     }
 
-    void message(MessageType type, @Nullable String relation) {
+    /** @param type null where the message is none */
+    void message(@Nullable MessageType type, @Nullable String relation) {
         this.messageType = type;
         this.relation = relation;
     }

@@ -5,16 +5,18 @@ import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.pgoutput.Relation;
 import dev.pgapply.core.relation.RelationMap;
 import dev.pgapply.core.relation.RelationMapEntry;
+import dev.pgapply.core.relation.RelationOverlay;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.stream.Ticker;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The remote relations in force, each opened on the target when its first change comes (relation.c, logicalrep_rel_open), and opened
- * anew when its description has become old: nothing tells a session outside the database of the target's DDL. Owned by the leader
- * apply worker's thread.
+ * anew when its description has become old: nothing tells a session outside the database of the target's DDL. While a streamed
+ * transaction is replayed, its overlay stands before them. Owned by the leader apply worker's thread.
  */
 public final class OpenRelations {
 
@@ -23,6 +25,12 @@ public final class OpenRelations {
 
     private final RelationMap map = new RelationMap();
     private final Map<Oid, Long> describedAt = new HashMap<>();
+
+    /** The overlay of the streamed transaction being replayed, and when its own relations were described. */
+    private @Nullable RelationOverlay replayed;
+
+    private final Map<Oid, Long> ownDescribedAt = new HashMap<>();
+
     private final Target target;
     private final Ticker ticker;
     private long now;
@@ -38,16 +46,38 @@ public final class OpenRelations {
         now = ticker.nanos();
     }
 
+    /** An overlay for a streamed transaction that begins. */
+    RelationOverlay overlay() {
+        return new RelationOverlay(map);
+    }
+
+    /** From now on the overlay's relations are meant. */
+    void beginReplay(RelationOverlay overlay) {
+        replayed = overlay;
+        ownDescribedAt.clear();
+    }
+
+    void endReplay() {
+        replayed = null;
+    }
+
     boolean willReplace(Relation relation) {
-        return map.willReplace(relation);
+        RelationOverlay overlay = replayed;
+        return overlay == null ? map.willReplace(relation) : overlay.willReplace(relation);
     }
 
     void put(Relation relation) {
-        map.put(relation);
+        RelationOverlay overlay = replayed;
+        if (overlay == null) {
+            map.put(relation);
+        } else {
+            overlay.put(relation);
+        }
     }
 
     QualifiedName name(Oid oid) {
-        return map.remote(oid).name();
+        RelationOverlay overlay = replayed;
+        return (overlay == null ? map.remote(oid) : overlay.remote(oid)).name();
     }
 
     /**
@@ -55,8 +85,12 @@ public final class OpenRelations {
      * belongs into another batch.
      */
     RelationMapEntry open(Oid oid) {
-        Long described = describedAt.get(oid);
-        if (described == null || now - described >= DESCRIPTION_AGE_NANOS) {
+        RelationOverlay overlay = replayed;
+        return overlay != null && overlay.isOwn(oid) ? openOwn(overlay, oid) : openInForce(oid);
+    }
+
+    private RelationMapEntry openInForce(Oid oid) {
+        if (isOld(describedAt.get(oid))) {
             map.invalidateTarget(oid);
         }
         RelationMapEntry known = map.entry(oid);
@@ -66,5 +100,22 @@ public final class OpenRelations {
         RelationMapEntry entry = map.open(oid, target::describe);
         describedAt.put(oid, now);
         return entry;
+    }
+
+    private RelationMapEntry openOwn(RelationOverlay overlay, Oid oid) {
+        if (isOld(ownDescribedAt.get(oid))) {
+            overlay.invalidateTarget(oid);
+        }
+        RelationMapEntry known = overlay.entry(oid);
+        if (known != null) {
+            return known;
+        }
+        RelationMapEntry entry = overlay.open(oid, target::describe);
+        ownDescribedAt.put(oid, now);
+        return entry;
+    }
+
+    private boolean isOld(@Nullable Long described) {
+        return described == null || now - described >= DESCRIPTION_AGE_NANOS;
     }
 }

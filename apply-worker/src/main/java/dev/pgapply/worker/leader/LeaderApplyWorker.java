@@ -3,8 +3,6 @@ package dev.pgapply.worker.leader;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
-import dev.pgapply.core.pgoutput.PgOutputDecoder;
-import dev.pgapply.core.pgoutput.PgOutputMessage;
 import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
@@ -58,7 +56,6 @@ final class LeaderApplyWorker {
     private final Ticker ticker;
     private final Lsn caughtUpLsn;
 
-    private final PgOutputDecoder decoder = new PgOutputDecoder();
     private final List<Frame> frames = new ArrayList<>();
     private long collectingSince;
 
@@ -119,6 +116,9 @@ final class LeaderApplyWorker {
         int received = receive();
         dispatcher.tick();
         for (Frame frame : frames) {
+            if (isEnding()) {
+                return;
+            }
             handle(frame);
         }
         frames.clear();
@@ -161,8 +161,7 @@ final class LeaderApplyWorker {
 
     private void handle(Frame frame) {
         if (frame instanceof XLogData data) {
-            PgOutputMessage message = decoder.decode(data.frame(), data.messageOffset(), data.messageLength(), false);
-            dispatcher.dispatch(message, data.messageLength());
+            dispatcher.dispatch(data.frame(), data.messageOffset(), data.messageLength(), this::isEnding);
         } else if (frame instanceof Keepalive keepalive) {
             positions.consumed(keepalive.endLsn());
             if (keepalive.replyRequested()) {
@@ -189,6 +188,10 @@ final class LeaderApplyWorker {
     private boolean isFarBehind() {
         Duration lag = stats.lag();
         return lag != null && lag.compareTo(CATCHING_UP_LAG) > 0;
+    }
+
+    private boolean isEnding() {
+        return stopping || externalFailure != null;
     }
 
     private void throwExternalFailure() {

@@ -3,12 +3,14 @@ package dev.pgapply.worker.leader;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.batch.BatchBuilder;
+import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
+import dev.pgapply.worker.apply.StreamedChanges;
 import dev.pgapply.worker.catalog.Ownership;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.origin.NativeOrigin;
@@ -48,6 +50,7 @@ final class Streaming implements AutoCloseable {
      * Starts the receiver and the apply session. When this returns the publisher streams and nothing is taken from it yet.
      *
      * @param start where the target stands and what the publisher is like
+     * @param spool this life's own, for streamed transactions; the caller closes it
      */
     static Streaming open(
             SubscriptionOptions options,
@@ -55,6 +58,7 @@ final class Streaming implements AutoCloseable {
             PostgresConnections publisher,
             Target target,
             Ownership ownership,
+            SpoolDirectory spool,
             SubscriptionStats stats,
             Ticker ticker,
             Clock clock) {
@@ -65,7 +69,11 @@ final class Streaming implements AutoCloseable {
                 options.slotName(),
                 start.startLsn(),
                 PgOutputOptions.forPublisher(
-                        start.publisher().serverVersionNum(), options.publications(), start.binary(), options.origin()),
+                        start.publisher().serverVersionNum(),
+                        options.publications(),
+                        start.binary(),
+                        options.streaming(),
+                        options.origin()),
                 options.walReceiverStatusInterval(),
                 options.walReceiverTimeout());
         Receiver receiver =
@@ -74,11 +82,13 @@ final class Streaming implements AutoCloseable {
             String originName = NativeOrigin.name(start.subid());
             ApplySession session = ApplySession.start(
                     options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
+            OpenRelations relations = new OpenRelations(target, ticker);
             ApplyDispatcher dispatcher = new ApplyDispatcher(
                     originName,
                     new BatchBuilder(options.batch()),
-                    new OpenRelations(target, ticker),
+                    relations,
                     start.tables(),
+                    new StreamedChanges(options.streaming(), spool, relations, stats),
                     positions,
                     stats,
                     session::submit);

@@ -2,6 +2,7 @@ package dev.pgapply.worker.leader;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.catalog.ControlSession;
@@ -25,6 +26,7 @@ import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stream.Ticker;
 import dev.pgapply.worker.tablesync.CopyConnections;
 import dev.pgapply.worker.tablesync.InitialCopy;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -58,6 +60,7 @@ public final class SubscriptionWorker {
 
     private final SubscriptionOptions options;
     private final SubscriptionCatalog catalog;
+    private final Path spoolDirectory;
     private final SubscriptionStats stats;
     private final Ticker ticker;
     private final Clock clock;
@@ -70,13 +73,16 @@ public final class SubscriptionWorker {
     private volatile @Nullable Ownership ownership;
     private volatile @Nullable LockHolder holder;
 
+    /** @param spoolDirectory the subscription's own, for the streamed transactions' files; created when missing */
     public SubscriptionWorker(
             SubscriptionOptions options,
+            Path spoolDirectory,
             SubscriptionCatalog catalog,
             SubscriptionStats stats,
             Ticker ticker,
             Clock clock) {
         this.options = options;
+        this.spoolDirectory = spoolDirectory;
         this.catalog = catalog;
         this.stats = stats;
         this.ticker = ticker;
@@ -231,7 +237,9 @@ public final class SubscriptionWorker {
                 return End.STOPPED;
             }
             StreamStart start = new StreamStartCheck(options, publisher, stats).check(control, row);
-            try (Streaming live = Streaming.open(options, start, publisher, opened, owned, stats, ticker, clock)) {
+            try (SpoolDirectory spool = SpoolDirectory.open(spoolDirectory, row.subid(), options.spoolMaxBytes());
+                    Streaming live =
+                            Streaming.open(options, start, publisher, opened, owned, spool, stats, ticker, clock)) {
                 streaming = live;
                 if (!isStopping()) {
                     live.run();

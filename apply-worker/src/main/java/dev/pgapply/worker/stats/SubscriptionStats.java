@@ -2,10 +2,13 @@ package dev.pgapply.worker.stats;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.Xid;
 import dev.pgapply.core.conflict.ConflictType;
+import dev.pgapply.core.transaction.TransApplyAction;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +51,7 @@ public final class SubscriptionStats {
     private volatile @Nullable OriginSnapshot origin;
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Xid, StreamProgress> streams = new ConcurrentHashMap<>();
 
     public final LongAdder transactions = new LongAdder();
     public final LongAdder inserts = new LongAdder();
@@ -65,6 +69,7 @@ public final class SubscriptionStats {
     public final LongAdder syncTableErrors = new LongAdder();
     public final LongAdder retries = new LongAdder();
     private final Map<ConflictType, LongAdder> conflicts = new EnumMap<>(ConflictType.class);
+    private final Map<TransApplyAction, LongAdder> streamActions = new EnumMap<>(TransApplyAction.class);
 
     public SubscriptionStats(String subscription, Clock clock) {
         this.subscription = subscription;
@@ -72,6 +77,9 @@ public final class SubscriptionStats {
         this.statusSince = clock.instant();
         for (ConflictType type : ConflictType.values()) {
             conflicts.put(type, new LongAdder());
+        }
+        for (TransApplyAction action : TransApplyAction.values()) {
+            streamActions.put(action, new LongAdder());
         }
     }
 
@@ -288,10 +296,41 @@ public final class SubscriptionStats {
         return adder;
     }
 
+    /** How many streamed transactions began with that action. */
+    public LongAdder streamActions(TransApplyAction action) {
+        LongAdder adder = streamActions.get(action);
+        if (adder == null) {
+            throw new IllegalStateException("no counter for " + action);
+        }
+        return adder;
+    }
+
+    /** The streamed transactions in progress, by xid. */
+    public List<StreamProgress> streams() {
+        return streams.values().stream()
+                .sorted(Comparator.comparing(
+                        stream -> Integer.toUnsignedLong(stream.xid().value())))
+                .toList();
+    }
+
+    /** Set by the leader. */
+    public void setStream(StreamProgress progress) {
+        streams.put(progress.xid(), progress);
+    }
+
+    /** Called by the leader: the transaction has ended. */
+    public void removeStream(Xid xid) {
+        streams.remove(xid);
+    }
+
+    /** Called by the leader: a new life begins, in which nothing is streamed yet. */
+    public void clearStreams() {
+        streams.clear();
+    }
+
     public List<TableProgress> tables() {
         return tables.values().stream()
-                .sorted(java.util.Comparator.comparing(
-                                (TableProgress t) -> t.table().schema())
+                .sorted(Comparator.comparing((TableProgress t) -> t.table().schema())
                         .thenComparing(t -> t.table().name()))
                 .toList();
     }

@@ -1,5 +1,6 @@
 package dev.pgapply.worker.stream;
 
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.jdbc.Identifiers;
 import java.util.Collections;
@@ -16,6 +17,7 @@ import java.util.stream.Collectors;
 public record PgOutputOptions(Map<String, String> values) {
 
     private static final int BINARY_SINCE = 140000;
+    private static final int STREAMING_SINCE = 140000;
     private static final int ORIGIN_SINCE = 160000;
 
     public PgOutputOptions {
@@ -23,14 +25,19 @@ public record PgOutputOptions(Map<String, String> values) {
     }
 
     /**
-     * What a publisher of that version is asked for. Streaming is left off.
+     * What a publisher of that version is asked for.
      *
      * @param serverVersionNum the publisher's {@code server_version_num}
      * @param publications names as in the publisher's catalog
      * @param binary whether values shall come in binary where a type can
+     * @param streaming OFF or ON: whether transactions are sent before they commit
      */
     public static PgOutputOptions forPublisher(
-            int serverVersionNum, List<String> publications, boolean binary, SubscriptionOptions.Origin origin) {
+            int serverVersionNum,
+            List<String> publications,
+            boolean binary,
+            StreamingMode streaming,
+            SubscriptionOptions.Origin origin) {
         Map<String, String> values = new LinkedHashMap<>();
         values.put("proto_version", Integer.toString(protocolVersion(serverVersionNum)));
         // Quoted, because the publisher folds and splits what is not (varlena.c, SplitIdentifierString).
@@ -39,6 +46,9 @@ public record PgOutputOptions(Map<String, String> values) {
                 publications.stream().map(Identifiers::quote).collect(Collectors.joining(",")));
         if (binary && serverVersionNum >= BINARY_SINCE) {
             values.put("binary", "true");
+        }
+        if (streaming == StreamingMode.ON && serverVersionNum >= STREAMING_SINCE) {
+            values.put("streaming", "on");
         }
         // "any" is the default of those that know the option.
         if (origin == SubscriptionOptions.Origin.NONE && serverVersionNum >= ORIGIN_SINCE) {

@@ -2,6 +2,7 @@ package dev.pgapply.worker.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions.Origin;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -28,8 +29,16 @@ class PgOutputOptionsTest {
                 .isEqualTo("(proto_version '4', publication_names '\"It''s \"\"mine\"\", yes\",\"Plain\"')");
     }
 
+    @Test
+    void streaming_is_asked_for_by_a_word_that_every_release_reads() {
+        PgOutputOptions options =
+                PgOutputOptions.forPublisher(140012, List.of("p"), false, StreamingMode.ON, Origin.ANY);
+
+        assertThat(options.toOptionList()).isEqualTo("(proto_version '2', publication_names '\"p\"', streaming 'on')");
+    }
+
     private static String options(int version, boolean binary, Origin origin, String... publications) {
-        return PgOutputOptions.forPublisher(version, List.of(publications), binary, origin)
+        return PgOutputOptions.forPublisher(version, List.of(publications), binary, StreamingMode.OFF, origin)
                 .toOptionList();
     }
 }

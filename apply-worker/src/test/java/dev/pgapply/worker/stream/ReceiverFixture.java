@@ -1,6 +1,7 @@
 package dev.pgapply.worker.stream;
 
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.time.Clock;
@@ -32,7 +33,8 @@ final class ReceiverFixture implements AutoCloseable {
                 "sub",
                 "slot",
                 Lsn.ZERO,
-                PgOutputOptions.forPublisher(180000, List.of("pub"), false, SubscriptionOptions.Origin.ANY),
+                PgOutputOptions.forPublisher(
+                        180000, List.of("pub"), false, StreamingMode.OFF, SubscriptionOptions.Origin.ANY),
                 STATUS_INTERVAL,
                 RECEIVE_TIMEOUT);
         receiver = new Receiver(options, stream, WAL_SENDER_TIMEOUT, () -> positions, queue, stats, ticker, clock);

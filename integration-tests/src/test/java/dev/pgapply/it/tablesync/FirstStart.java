@@ -2,6 +2,7 @@ package dev.pgapply.it.tablesync;
 
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.subscription.SubscriptionOptions.Origin;
 import dev.pgapply.it.support.Database;
@@ -113,6 +114,7 @@ final class FirstStart implements AutoCloseable {
                 true,
                 createSlot,
                 copyData,
+                StreamingMode.OFF,
                 Origin.ANY,
                 "off",
                 false,
@@ -120,7 +122,8 @@ final class FirstStart implements AutoCloseable {
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 16 << 20,
-                new BatchLimits(20_000, 16 << 20));
+                new BatchLimits(20_000, 16 << 20),
+                0);
     }
 
     /** @param user null: the superuser */
