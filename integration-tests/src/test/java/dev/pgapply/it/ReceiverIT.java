@@ -347,7 +347,11 @@ class ReceiverIT {
                 slot(),
                 Lsn.ZERO,
                 PgOutputOptions.forPublisher(
-                        VERSION * 10_000, List.of("It's a pub"), false, StreamingMode.OFF, SubscriptionOptions.Origin.ANY),
+                        VERSION * 10_000,
+                        List.of("It's a pub"),
+                        false,
+                        StreamingMode.OFF,
+                        SubscriptionOptions.Origin.ANY),
                 Duration.ofSeconds(10),
                 receiveTimeout);
         return Receiver.start(

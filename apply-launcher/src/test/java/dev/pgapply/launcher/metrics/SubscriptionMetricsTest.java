@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.Xid;
 import dev.pgapply.core.conflict.ConflictType;
+import dev.pgapply.core.transaction.TransApplyAction;
+import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
@@ -30,6 +33,8 @@ class SubscriptionMetricsTest {
         stats.batchRows.add(5);
         stats.conflicts(ConflictType.UPDATE_MISSING).add(4);
         stats.applyErrors.increment();
+        stats.streamActions(TransApplyAction.LEADER_SERIALIZE).increment();
+        stats.setStream(new StreamProgress(new Xid(731), TransApplyAction.LEADER_SERIALIZE, 120, 3, 2));
         stats.setTable(new TableProgress(new QualifiedName("public", "t"), 'd', null, 10, 20, 100, -1, null));
 
         String text = new SubscriptionMetrics(List.of(stats)).scrape();
@@ -56,6 +61,9 @@ class SubscriptionMetricsTest {
                         "pgapply_tables{state=\"d\",subscription=\"orders\"} 1.0",
                         "pgapply_table_sync_rows{subscription=\"orders\"} 10.0",
                         "pgapply_table_sync_bytes_estimated{subscription=\"orders\"} 0.0",
+                        "pgapply_streams_total{action=\"LEADER_SERIALIZE\",subscription=\"orders\"} 1.0",
+                        "pgapply_spool_bytes{subscription=\"orders\"} 120.0",
+                        "pgapply_spool_files{subscription=\"orders\"} 2.0",
                         "pgapply_slot_retained_wal_bytes{subscription=\"orders\"} 1000.0",
                         "pgapply_slot_wal_status{subscription=\"orders\",wal_status=\"extended\"} 1.0");
     }

@@ -9,10 +9,12 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
+import dev.pgapply.core.transaction.TransApplyAction;
 import dev.pgapply.launcher.config.HttpAddress;
 import dev.pgapply.launcher.supervise.ApplyLauncher;
 import dev.pgapply.launcher.supervise.SupervisorFixture;
 import dev.pgapply.worker.stats.LastError;
+import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
@@ -189,6 +191,19 @@ class RestServerTest {
     }
 
     @Test
+    void streams_are_a_list_in_the_order_of_their_xids() {
+        orders.stats.setStream(new StreamProgress(new Xid(-1), TransApplyAction.LEADER_SERIALIZE, 10, 1, 0));
+        orders.stats.setStream(new StreamProgress(new Xid(731), TransApplyAction.LEADER_SERIALIZE, 120, 3, 2));
+
+        JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders/streams"));
+
+        assertThat(json.toString())
+                .isEqualTo("[{\"xid\":731,\"action\":\"LEADER_SERIALIZE\",\"worker\":null,\"spooled_bytes\":120,"
+                        + "\"segments\":3,\"subxacts\":2},{\"xid\":4294967295,\"action\":\"LEADER_SERIALIZE\","
+                        + "\"worker\":null,\"spooled_bytes\":10,\"segments\":1,\"subxacts\":0}]");
+    }
+
+    @Test
     void readiness_names_those_that_are_not() {
         HttpAddress at = start(null);
         HttpResponse<String> starting = get(at, "/health/ready");
@@ -220,7 +235,7 @@ class RestServerTest {
         assertThat(unknown.statusCode()).isEqualTo(404);
         assertThat(json(unknown).path("error").asText()).isEqualTo("there is no subscription \"nobody\"");
         assertThat(json(unknown).path("hint").asText()).contains("\"orders\"");
-        for (String path : List.of("/", "/api/v1/subscriptions/orders/streams", "/api/v1/subscriptions/orders/stats")) {
+        for (String path : List.of("/", "/api/v1/subscriptions/orders/workers", "/api/v1/subscriptions/orders/stats")) {
             assertThat(get(at, path).statusCode()).as(path).isEqualTo(404);
             assertThat(json(get(at, path)).path("error").asText()).contains("no such path");
         }

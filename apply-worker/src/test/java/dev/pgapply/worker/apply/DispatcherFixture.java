@@ -96,8 +96,7 @@ final class DispatcherFixture {
         List<String> values = new ArrayList<>();
         List<Relation.Column> columns = change.relation().remote().columns();
         for (int i = 0; i < columns.size(); i++) {
-            String text =
-                    new String(tuple.buffer(i), tuple.valueOffset(i), tuple.valueLength(i), StandardCharsets.UTF_8);
+            String text = String.valueOf(tuple.text(i));
             String column = columns.get(i).name();
             values.add(column.equals("id") || column.equals("name") ? text : column + "=" + text);
         }

@@ -1,0 +1,86 @@
+package dev.pgapply.it.streaming;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.TableComparison;
+import dev.pgapply.it.support.Wait;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** A spool that is lost, changed by others, or full: said so, and nothing of the data is lost. */
+class SpoolFaultsIT {
+
+    private static final long SOME = 20_000;
+
+    private static DatabasePair pair() {
+        return DatabasePair.shared()
+                .onBoth("CREATE TABLE big(id int PRIMARY KEY, v text)", "CREATE TABLE small(id int PRIMARY KEY)")
+                .publish("big", "small");
+    }
+
+    private static String rows(int from, int to) {
+        return "INSERT INTO big SELECT g, repeat('a', 200) FROM generate_series(" + from + ", " + to + ") g";
+    }
+
+    @Test
+    void a_killed_engine_is_sent_the_stream_again_and_leaves_no_file() throws IOException {
+        try (StreamingEngine engine = StreamingEngine.start(pair(), "128m")) {
+            Session session = engine.begin().execute(rows(1, 1000));
+            engine.awaitSpooled(session, SOME);
+            Path leftover = engine.spoolFiles().get(0);
+
+            engine.process().killNine();
+            assertThat(leftover).exists();
+            engine.process().start();
+            engine.awaitSpooled(session, SOME);
+            session.execute(rows(1001, 2000));
+            session.commit();
+
+            engine.awaitSame("big");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+
+    @Test
+    void a_file_that_somebody_has_cut_is_noticed_and_the_stream_sent_again() throws IOException {
+        try (StreamingEngine engine = StreamingEngine.start(pair(), "128m")) {
+            Session session = engine.begin().execute(rows(1, 1000));
+            engine.awaitSpooled(session, SOME);
+            Files.write(engine.spoolFiles().get(0), new byte[17]);
+
+            session.execute(rows(1001, 2000));
+            JsonNode error = engine.process().awaitError("is not what was written");
+            session.commit();
+
+            assertThat(error.path("message").asText())
+                    .contains(engine.spoolDirectory().toString())
+                    .contains("transaction " + session.xid());
+            engine.awaitSame("big");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+
+    @Test
+    void a_full_spool_names_its_limit_and_others_are_safe() {
+        DatabasePair pair = pair();
+        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "spool", "{ max_bytes: 100kB }")) {
+            pair.publisher().execute("INSERT INTO small VALUES (1)");
+            Session session = engine.begin().execute(rows(1, 2000));
+
+            JsonNode error = engine.process().awaitError("spool limit reached");
+            assertThat(error.path("hint").asText()).contains("spool.max_bytes");
+            assertThat(error.path("xid").asLong()).isEqualTo(session.xid());
+            session.rollback();
+            pair.publisher().execute("INSERT INTO small VALUES (2)");
+
+            Wait.until(
+                    "the small ones to arrive", () -> TableComparison.of(pair).isSame("small"));
+            engine.awaitSame("big", "small");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+}

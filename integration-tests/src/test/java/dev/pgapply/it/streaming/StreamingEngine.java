@@ -1,0 +1,136 @@
+package dev.pgapply.it.streaming;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineConfig;
+import dev.pgapply.it.support.EngineProcess;
+import dev.pgapply.it.support.TableComparison;
+import dev.pgapply.it.support.Wait;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * An engine with {@code streaming: on} between two databases, whose publisher streams each transaction of more than 64 kB. Tables are
+ * created before {@link #start}.
+ */
+final class StreamingEngine implements AutoCloseable {
+
+    private static final Duration LONG_ENOUGH = Duration.ofMinutes(4);
+
+    private final DatabasePair pair;
+    private final EngineConfig config;
+    private final EngineProcess engine;
+    private final List<Session> sessions = new ArrayList<>();
+
+    private StreamingEngine(DatabasePair pair, String heap, String... options) {
+        this.pair = pair;
+        // A setting of the database reaches its walsenders, so that the shared servers can stay as they are.
+        pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET logical_decoding_work_mem = '64kB'");
+        EngineConfig.Builder builder = EngineConfig.subscription(pair.name())
+                .from(pair.publisher())
+                .to(pair.target())
+                .publications(DatabasePair.PUBLICATION)
+                .option("streaming", "on");
+        for (int i = 0; i < options.length; i += 2) {
+            builder.option(options[i], options[i + 1]);
+        }
+        this.config = builder.build();
+        this.engine = EngineProcess.of(config).heap(heap).start();
+    }
+
+    /** Starts one for the pair, which it closes at its end, and waits until it streams. */
+    static StreamingEngine start(DatabasePair pair, String heap, String... options) {
+        StreamingEngine started = new StreamingEngine(pair, heap, options);
+        started.engine.awaitStreaming();
+        return started;
+    }
+
+    EngineProcess process() {
+        return engine;
+    }
+
+    /** A transaction on the publisher that is the caller's to go on with and to end. */
+    Session begin() {
+        Session session = new Session(pair.publisher());
+        sessions.add(session);
+        return session;
+    }
+
+    /** What {@code /streams} shows. */
+    List<JsonNode> streams() {
+        List<JsonNode> streams = new ArrayList<>();
+        engine.rest().subscription(pair.name(), "streams").forEach(streams::add);
+        return streams;
+    }
+
+    /** Waits until the engine shows the transaction with at least so many spooled bytes. */
+    void awaitSpooled(Session session, long bytes) {
+        Wait.until(
+                "transaction " + session.xid() + " to be spooled",
+                LONG_ENOUGH,
+                () -> spooledBytes(session) >= bytes,
+                engine::explain);
+    }
+
+    long spooledBytes(Session session) {
+        return streams().stream()
+                .filter(stream -> stream.path("xid").asLong() == session.xid())
+                .mapToLong(stream -> stream.path("spooled_bytes").asLong())
+                .sum();
+    }
+
+    /** Waits until the engine knows nothing of the transaction any more. */
+    void awaitForgotten(Session session) {
+        Wait.until(
+                "transaction " + session.xid() + " to be forgotten",
+                LONG_ENOUGH,
+                () -> streams().stream().noneMatch(stream -> stream.path("xid").asLong() == session.xid()),
+                engine::explain);
+    }
+
+    /** How many transactions the publisher has streamed to the slot. */
+    long streamedTransactions() {
+        return pair.publisher()
+                .number("SELECT stream_txns FROM pg_stat_replication_slots WHERE slot_name = '" + pair.name() + "'");
+    }
+
+    Path spoolDirectory() {
+        return config.stateDirectory().resolve(pair.name());
+    }
+
+    List<Path> spoolFiles() {
+        if (!Files.exists(spoolDirectory())) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(spoolDirectory())) {
+            return files.toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits until everything is applied, and compares the tables. */
+    void awaitSame(String... tables) {
+        engine.awaitApplied(pair.name(), pair.publisher().insertLsn(), LONG_ENOUGH);
+        TableComparison.of(pair).assertSame(tables);
+    }
+
+    /** SIGKILL and a new start. */
+    void killAndStart() {
+        engine.killNine();
+        engine.start();
+    }
+
+    @Override
+    public void close() {
+        sessions.forEach(Session::close);
+        engine.close();
+        pair.close();
+    }
+}
