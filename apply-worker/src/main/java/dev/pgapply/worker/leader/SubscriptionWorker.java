@@ -163,15 +163,17 @@ public final class SubscriptionWorker {
         List<Finding> errors = Preflight.run(options).stream()
                 .filter(finding -> finding.severity() == Finding.Severity.ERROR)
                 .toList();
-        if (!errors.isEmpty()) {
-            throw new ApplyException(
-                    Kind.PRECONDITION,
-                    errors.stream().map(Finding::message).collect(Collectors.joining("; ")),
-                    errors.size() == 1 ? errors.get(0).hint() : "pgapply check tells what to do about each",
-                    null,
-                    null,
-                    null);
+        if (errors.isEmpty()) {
+            return;
         }
+        Finding first = errors.get(0);
+        throw new ApplyException(
+                first.kind(),
+                errors.stream().map(Finding::message).collect(Collectors.joining("; ")),
+                errors.size() == 1 ? first.hint() : "pgapply check tells what to do about each",
+                null,
+                null,
+                null);
     }
 
     private End own(ControlSession control, int subid) {
