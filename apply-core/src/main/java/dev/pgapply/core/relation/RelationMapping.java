@@ -15,9 +15,11 @@ import org.jspecify.annotations.Nullable;
  * Maps a remote relation to the target's table (relation.c, logicalrep_rel_open), in PostgreSQL's sentences. Pure, so that a
  * preflight check says today what the first change would say tomorrow.
  *
- * <p>Two deliberate differences from PostgreSQL. A remote column that meets a generated column is not an error: the target computes
+ * <p>Three deliberate differences from PostgreSQL. A remote column that meets a generated column is not an error: the target computes
  * its own value and the remote one is not applied. And where the publisher has REPLICA IDENTITY FULL but does not publish all of the
  * target's identity columns, rows are found by all published columns instead of not at all.
+ * And a target without replica identity and primary key is searched by a unique index of the publisher's identity columns, where it
+ * has one: these are never null on the publisher, so a null of the target cannot be meant.
  */
 public final class RelationMapping {
 
@@ -110,9 +112,23 @@ public final class RelationMapping {
     /** The remote columns that are the target's identity, ascending; null if there is none or the publisher does not send all of it. */
     private static @Nullable List<Integer> remoteIdentityColumns(RelationMapEntry entry) {
         List<String> identity = entry.target().identity();
-        if (identity == null) {
+        if (identity != null) {
+            return remoteColumns(entry, identity);
+        }
+        if (entry.remote().replicaIdentity() == ReplicaIdentity.FULL) {
             return null;
         }
+        for (List<String> uniqueKey : entry.target().uniqueKeys()) {
+            List<Integer> columns = remoteColumns(entry, uniqueKey);
+            if (columns != null) {
+                return columns;
+            }
+        }
+        return null;
+    }
+
+    /** The remote columns of these names, ascending; null unless all of them are mapped and sent as a row's identity. */
+    private static @Nullable List<Integer> remoteColumns(RelationMapEntry entry, List<String> identity) {
         Relation remote = entry.remote();
         List<Integer> columns = new ArrayList<>();
         for (int i : entry.mappedColumns()) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param columns all columns but dropped ones, in attnum order
  * @param identity names of the columns of the replica identity index, else of the primary key if it is not deferrable, else null
  *     (execReplication.c: the only indexes that find exactly one row)
+ * @param uniqueKeys columns of each other unique index that is neither partial, deferrable nor on an expression; some may be nullable
  * @param triggers what would fire in the session's role
  */
 public record TargetTable(
@@ -17,6 +18,7 @@ public record TargetTable(
         Kind kind,
         List<TargetColumn> columns,
         @Nullable List<String> identity,
+        List<List<String>> uniqueKeys,
         boolean rowSecurity,
         Triggers triggers) {
 
@@ -51,6 +53,7 @@ public record TargetTable(
     public TargetTable {
         columns = List.copyOf(columns);
         identity = identity == null ? null : List.copyOf(identity);
+        uniqueKeys = uniqueKeys.stream().map(List::copyOf).toList();
     }
 
     /** The column of that name, or null. Names match exactly, as in PostgreSQL. */

@@ -22,6 +22,7 @@ public final class RelationFixture {
     private final List<TargetColumn> local = new ArrayList<>();
     private ReplicaIdentity replicaIdentity = ReplicaIdentity.DEFAULT;
     private @Nullable List<String> identity;
+    private final List<List<String>> uniqueKeys = new ArrayList<>();
     private TargetTable.Kind kind = TargetTable.Kind.PLAIN;
     private boolean rowSecurity;
     private TargetTable.Triggers triggers = TargetTable.Triggers.NONE;
@@ -106,6 +107,11 @@ public final class RelationFixture {
         return this;
     }
 
+    public RelationFixture uniqueKey(String... columns) {
+        uniqueKeys.add(List.of(columns));
+        return this;
+    }
+
     public RelationFixture rowSecurity() {
         rowSecurity = true;
         return this;
@@ -122,7 +128,7 @@ public final class RelationFixture {
     }
 
     public TargetTable target() {
-        return new TargetTable(name, kind, local, identity, rowSecurity, triggers);
+        return new TargetTable(name, kind, local, identity, uniqueKeys, rowSecurity, triggers);
     }
 
     public RelationMapEntry entry() {

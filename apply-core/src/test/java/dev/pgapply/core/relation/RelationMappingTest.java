@@ -162,6 +162,31 @@ class RelationMappingTest {
     }
 
     @Test
+    void a_target_without_identity_is_searched_by_a_unique_index_of_the_publishers_identity() {
+        RelationFixture table = RelationFixture.named("t")
+                .column("id", INT4)
+                .keyColumn("n", NUMERIC)
+                .keyColumn("t", TEXT)
+                .uniqueKey("id")
+                .uniqueKey("t", "n");
+
+        assertThat(table.replicaIdentity(ReplicaIdentity.INDEX).entry().key())
+                .isEqualTo(new SearchKey(SearchKey.Kind.UNIQUE, List.of(1, 2), false));
+    }
+
+    @Test
+    void under_full_a_unique_index_is_no_identity_because_its_columns_may_be_null() {
+        RelationMapEntry entry = RelationFixture.named("t")
+                .keyColumn("a", INT4)
+                .keyColumn("b", INT4)
+                .uniqueKey("a")
+                .replicaIdentity(ReplicaIdentity.FULL)
+                .entry();
+
+        assertThat(entry.key().kind()).isEqualTo(SearchKey.Kind.FULL_ROW);
+    }
+
+    @Test
     void a_target_without_the_publishers_index_is_told_which_one_to_create() {
         RelationMapEntry entry = RelationFixture.named("t")
                 .keyColumn("n", NUMERIC)

@@ -11,7 +11,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +84,18 @@ public final class TableDescriber {
             ORDER BY 2, 1
             """;
 
-    private static final String QUERY = TABLE + ";" + COLUMNS + ";" + TRIGGERS;
+    /** Further unique indexes, smallest oid first. */
+    private static final String UNIQUE_KEYS = """
+            SELECT i.indexrelid, a.attname
+            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            JOIN pg_index i ON i.indrelid = c.oid AND i.indisvalid AND i.indisunique AND i.indimmediate AND i.indpred IS NULL
+                AND NOT i.indisreplident AND NOT i.indisprimary AND NOT 0 = ANY (i.indkey::int2[])
+            CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
+            JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
+            WHERE n.nspname = ? AND c.relname = ? AND k.n <= i.indnkeyatts ORDER BY i.indexrelid, k.n
+            """;
+
+    private static final String QUERY = TABLE + ";" + COLUMNS + ";" + TRIGGERS + ";" + UNIQUE_KEYS;
 
     private final PreparedStatement statement;
     private final String firing;
@@ -102,6 +115,8 @@ public final class TableDescriber {
             statement.setString(index++, name.schema());
             statement.setString(index++, name.name());
         }
+        statement.setString(index++, name.schema());
+        statement.setString(index++, name.name());
         statement.execute();
         TargetTable.Kind kind;
         boolean rowSecurity;
@@ -129,8 +144,23 @@ public final class TableDescriber {
                 (rows.getBoolean(2) ? rowTriggers : statementTriggers).add(rows.getString(1));
             }
         }
+        statement.getMoreResults();
+        Map<Long, List<String>> uniqueKeys = new LinkedHashMap<>();
+        try (ResultSet rows = statement.getResultSet()) {
+            while (rows.next()) {
+                uniqueKeys
+                        .computeIfAbsent(rows.getLong(1), oid -> new ArrayList<>())
+                        .add(rows.getString(2));
+            }
+        }
         return new TargetTable(
-                name, kind, columns, identity, rowSecurity, new TargetTable.Triggers(rowTriggers, statementTriggers));
+                name,
+                kind,
+                columns,
+                identity,
+                List.copyOf(uniqueKeys.values()),
+                rowSecurity,
+                new TargetTable.Triggers(rowTriggers, statementTriggers));
     }
 
     private static TargetTable.Kind kind(String relkind) {

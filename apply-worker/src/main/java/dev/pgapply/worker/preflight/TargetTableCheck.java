@@ -116,7 +116,8 @@ final class TargetTableCheck {
                     "target_identity",
                     "rows of target table \"" + published.name() + "\" cannot be found for UPDATE and DELETE: "
                             + (entry.target().identity() == null
-                                    ? "it has neither a replica identity index nor a primary key"
+                                    ? "it has neither a replica identity index nor a primary key nor a unique index of the"
+                                            + " publisher's identity columns"
                                     : "the publisher does not send its key \""
                                             + String.join(
                                                     "\", \"", entry.target().identity()) + "\"")

@@ -203,6 +203,7 @@ class TransactionApplierTest {
                             true,
                             false)),
                     List.of("id"),
+                    List.of(),
                     false,
                     TargetTable.Triggers.NONE),
             new AttributeMap(new int[] {0}),

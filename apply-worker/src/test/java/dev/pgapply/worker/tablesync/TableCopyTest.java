@@ -46,7 +46,7 @@ class TableCopyTest {
     }
 
     private static TableCopy copy(PublishedTable published, TargetColumn... columns) {
-        TargetTable target = new TargetTable(NAME, Kind.PLAIN, List.of(columns), null, false, Triggers.NONE);
+        TargetTable target = new TargetTable(NAME, Kind.PLAIN, List.of(columns), null, List.of(), false, Triggers.NONE);
         return TableCopy.of(published, RelationMapping.map(published.toRelation(), target, NAME));
     }
 
