@@ -19,7 +19,7 @@ class RandomStreamsIT {
     private static final int KEYS_OF_A_CLIENT = 1000;
 
     @Test
-    void random_interleaved_transactions_give_the_same_table() {
+    void random_interleaved_transactions_give_the_same_table_through_kills_of_the_engine() {
         long seed = RunOptions.seed();
         System.out.println("RandomStreamsIT: seed " + seed + "; again with -Dpgapply.seed=" + seed);
         Random random = new Random(seed);
@@ -36,7 +36,12 @@ class RandomStreamsIT {
                 clients.add(new Client(engine, i * KEYS_OF_A_CLIENT, random));
             }
             int steps = RunOptions.number(1_500, 20_000);
+            int stepsOfALife = steps / RunOptions.number(3, 20) + 1;
             for (int step = 0; step < steps; step++) {
+                if (step % stepsOfALife == stepsOfALife - 1) {
+                    engine.process().awaitStreaming();
+                    engine.killAndStart();
+                }
                 clients.get(random.nextInt(CLIENTS)).step();
                 if (random.nextInt(20) == 0) {
                     pair.publisher().execute("INSERT INTO r VALUES (" + (1_000_000 + step) + ", 0, 'ordinary')");

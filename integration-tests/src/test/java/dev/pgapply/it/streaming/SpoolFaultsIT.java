@@ -83,4 +83,30 @@ class SpoolFaultsIT {
             assertThat(engine.spoolFiles()).isEmpty();
         }
     }
+
+    @Test
+    void a_stop_in_the_middle_of_a_replay_ends_in_time_and_commits_nothing_of_it() {
+        DatabasePair pair = pair();
+        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "batch", "{ max_rows: 100 }");
+                Session lock = new Session(pair.target())) {
+            Session session = engine.begin().execute(rows(1, 5000));
+            engine.awaitSpooled(session, SOME);
+            lock.execute("LOCK TABLE big");
+
+            session.commit();
+            Wait.until(
+                    "the replay to wait for the lock",
+                    () -> pair.target()
+                            .isTrue("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '" + pair.name()
+                                    + "' AND application_name LIKE 'pgapply%' AND wait_event_type = 'Lock')"));
+            int exitCode = engine.process().terminate();
+
+            assertThat(exitCode).isZero();
+            lock.rollback();
+            assertThat(pair.target().number("SELECT count(*) FROM big")).isZero();
+            engine.process().start();
+            engine.awaitSame("big");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
 }

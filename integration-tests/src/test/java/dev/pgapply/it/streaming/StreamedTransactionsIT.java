@@ -137,6 +137,30 @@ class StreamedTransactionsIT {
 
     @ParameterizedTest
     @MethodSource("oldestAndNewest")
+    void an_alter_that_is_rolled_back_to_a_savepoint_leaves_no_trace(int version) {
+        DatabasePair pair = pair(version);
+        pair.onBoth("CREATE TABLE ddl(id int PRIMARY KEY, v text)").publish("ddl");
+        try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
+            pair.publisher().execute(rows("ddl", 1, 10, "o"));
+            Session session = engine.begin()
+                    .execute(
+                            rows("ddl", 101, 600, "a"),
+                            "SAVEPOINT s",
+                            "ALTER TABLE ddl ADD COLUMN w text",
+                            "INSERT INTO ddl SELECT g, repeat('b', 200), 'w' FROM generate_series(601, 1100) g");
+            engine.awaitSpooled(session, 2 * SOME);
+
+            session.execute("ROLLBACK TO s");
+            session.commit();
+            pair.publisher().execute("INSERT INTO ddl VALUES (3001, 'after')");
+
+            engine.awaitSame("ddl");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("oldestAndNewest")
     void thousands_of_subtransactions_half_of_them_rolled_back(int version) {
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE sub(id int PRIMARY KEY, v text)")
