@@ -123,7 +123,13 @@ final class DispatcherFixture {
                     .toList();
             return name.equals(NAME)
                     ? new TargetTable(
-                            name, TargetTable.Kind.PLAIN, columns, List.of("id"), false, TargetTable.Triggers.NONE)
+                            name,
+                            TargetTable.Kind.PLAIN,
+                            columns,
+                            List.of("id"),
+                            List.of(),
+                            false,
+                            TargetTable.Triggers.NONE)
                     : null;
         }
 
