@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /** pgoutput's messages about tables with a key {@code id} and text columns. An xid of 0: outside of stream blocks. */
-final class PublisherMessages {
+public final class PublisherMessages {
 
     private static final int TEXT = 25;
 
@@ -30,7 +30,7 @@ final class PublisherMessages {
         return bytes.toByteArray();
     }
 
-    static byte[] begin(int xid, String finalLsn) {
+    public static byte[] begin(int xid, String finalLsn) {
         return message('B', out -> {
             lsn(out, finalLsn);
             out.writeLong(0);
@@ -39,7 +39,7 @@ final class PublisherMessages {
     }
 
     /** Its end_lsn is 8 bytes behind. */
-    static byte[] commit(String commitLsn) {
+    public static byte[] commit(String commitLsn) {
         return message('C', out -> {
             out.writeByte(0);
             ends(out, commitLsn);
@@ -73,7 +73,7 @@ final class PublisherMessages {
         });
     }
 
-    static byte[] relation(int xid, int oid, String table, String... columns) {
+    public static byte[] relation(int xid, int oid, String table, String... columns) {
         return message('R', out -> {
             xid(out, xid);
             out.writeInt(oid);
@@ -88,7 +88,7 @@ final class PublisherMessages {
         });
     }
 
-    static byte[] insert(int xid, int oid, String... values) {
+    public static byte[] insert(int xid, int oid, String... values) {
         return message('I', out -> {
             xid(out, xid);
             out.writeInt(oid);

@@ -9,18 +9,18 @@ import dev.pgapply.core.target.ChangeOutcome;
 import dev.pgapply.core.target.SetOutcome;
 import dev.pgapply.core.target.TargetSession;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
 /** A target session that writes down what it is told, and fails where a test says so. */
-final class RecordingSession implements TargetSession {
+public final class RecordingSession implements TargetSession {
 
-    final List<String> calls = new ArrayList<>();
-    final Deque<Object> planAnswers = new ArrayDeque<>();
-    Function<Change, ChangeOutcome> onChange = change -> ChangeOutcome.APPLIED;
-    Lsn flushed = Lsn.ZERO;
+    public final List<String> calls = new CopyOnWriteArrayList<>();
+    public final Deque<Object> planAnswers = new ArrayDeque<>();
+    public Function<Change, ChangeOutcome> onChange = change -> ChangeOutcome.APPLIED;
+    public volatile Lsn flushed = Lsn.ZERO;
     long walPosition = 1000;
 
     @Override

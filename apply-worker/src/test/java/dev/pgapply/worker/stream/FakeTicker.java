@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A hand that only the test turns. */
-final class FakeTicker implements Ticker {
+public final class FakeTicker implements Ticker {
 
     private final AtomicLong nanos = new AtomicLong(42);
 
@@ -13,7 +13,7 @@ final class FakeTicker implements Ticker {
         return nanos.get();
     }
 
-    void advance(Duration duration) {
+    public void advance(Duration duration) {
         nanos.addAndGet(duration.toNanos());
     }
 }
