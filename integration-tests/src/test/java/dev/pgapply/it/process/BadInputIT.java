@@ -59,12 +59,12 @@ class BadInputIT {
         try (DatabasePair pair = pair()) {
             EngineConfig unknown = changed(pair, text -> text.replace("publications:", "publication:"));
             EngineConfig broken = changed(pair, text -> text.replace("publications: [", "publications: [[{"));
-            EngineConfig streaming = changed(pair, text -> text + "    streaming: parallel\n");
+            EngineConfig streaming = changed(pair, text -> text + "    streamign: parallel\n");
 
             assertSaid(
                     run(unknown), 2, "unknown key \"subscriptions[0].publication\"", "did you mean \"publications\"?");
             assertSaid(run(broken), 2, "no valid YAML at line ");
-            assertSaid(EngineCommand.check(streaming), 2, "unknown key \"subscriptions[0].streaming\"");
+            assertSaid(EngineCommand.check(streaming), 2, "unknown key \"subscriptions[0].streamign\"");
             assertUntouched(pair);
         }
     }
