@@ -54,7 +54,7 @@ final class FullRowExecutor {
             return oneByOne(relation, wanted);
         }
         String rowType = rowType(relation);
-        return pass(relation, FullRowStatements.delete(relation, rowType, key), wanted);
+        return pass(relation, FullRowStatements.delete(relation, rowType, key, narrowing(key)), wanted);
     }
 
     Missing update(BoundRelation relation, SetPlan.UpdateSet set) throws SQLException {
@@ -70,7 +70,7 @@ final class FullRowExecutor {
             return oneByOne(relation, wanted);
         }
         String rowType = rowType(relation);
-        return pass(relation, FullRowStatements.update(relation, rowType, key, values), wanted);
+        return pass(relation, FullRowStatements.update(relation, rowType, key, narrowing(key), values), wanted);
     }
 
     /** One row that a change has to find. */
@@ -98,6 +98,32 @@ final class FullRowExecutor {
         return settable;
     }
 
+    /**
+     * The number of the column that tells most of the wanted rows apart, out of those that have no NULL and whose equality is a
+     * built-in operator's; -1 if there is none.
+     */
+    private static int narrowing(List<ColumnArray> key) {
+        int best = -1;
+        int most = 0;
+        for (int i = 0; i < key.size(); i++) {
+            ColumnArray column = key.get(i);
+            int remote = column.column().remote();
+            if (!column.column().local().byteEquality()
+                    || column.rows().stream().anyMatch(row -> row.isNull(remote))) {
+                continue;
+            }
+            int distinct = (int) column.rows().stream()
+                    .mapToInt(row -> row.hashOf(remote))
+                    .distinct()
+                    .count();
+            if (distinct > most) {
+                best = i;
+                most = distinct;
+            }
+        }
+        return best;
+    }
+
     private String rowType(BoundRelation relation) throws SQLException {
         RowType type = rowTypes.of(relation);
         if (type.create() != null) {
@@ -108,7 +134,7 @@ final class FullRowExecutor {
 
     private Missing pass(BoundRelation relation, SqlText statement, List<Wanted> wanted) throws SQLException {
         List<Wanted> notFound = new ArrayList<>();
-        pipeline.add(PlannerSettings.FREE);
+        pipeline.add(PlannerSettings.HASHED);
         pipeline.add(statement.sql(), statement.parameters(), (rows, count) -> {
             while (rows != null && rows.next()) {
                 notFound.add(wanted.get((int) rows.getLong(1) - 1));

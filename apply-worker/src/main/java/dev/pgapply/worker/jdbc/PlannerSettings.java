@@ -13,14 +13,19 @@ final class PlannerSettings {
     static final String SESSION = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
             + " SET plan_cache_mode = force_generic_plan; SET jit = off";
 
-    /** Until {@link #PIN} or the transaction's end: hashed passes over whole tables, and what triggers do. */
-    static final String FREE =
-            "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),"
-                    + " set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'auto', true)";
+    /** Until {@link #PIN}: a hashed pass over a whole table, planned each time for the number of rows that are wanted. */
+    static final String HASHED = set("on", "force_custom_plan");
 
-    static final String PIN =
-            "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),"
-                    + " set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
+    /** Until the transaction's end: what triggers do is planned as in any session. */
+    static final String FREE = set("on", "auto");
+
+    static final String PIN = set("off", "force_generic_plan");
 
     private PlannerSettings() {}
+
+    private static String set(String enabled, String planCacheMode) {
+        return "SELECT set_config('enable_seqscan', '" + enabled + "', true), set_config('enable_hashjoin', '" + enabled
+                + "', true), set_config('enable_mergejoin', '" + enabled + "', true), set_config('plan_cache_mode', '"
+                + planCacheMode + "', true)";
+    }
 }

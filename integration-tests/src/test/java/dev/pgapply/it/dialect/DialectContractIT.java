@@ -32,9 +32,14 @@ class DialectContractIT {
                     "DELETE FROM t WHERE id < 0",
                     "UPDATE t SET v = v || 'é€😀' WHERE id >= 1400",
                     "DELETE FROM t WHERE id BETWEEN 1000 AND 1099");
+            both.assertSame("t");
+            // enough rows for COPY
+            both.replicate(
+                    "INSERT INTO t SELECT g, NULL, 1, chr(1 + g % 127) || E'\\\\' || chr(9 + g % 5) || E'\\\\.' || g"
+                            + " FROM generate_series(10001, 13000) g");
 
             both.assertSame("t");
-            assertThat(both.fast().fastBatches()).isEqualTo(2);
+            assertThat(both.fast().fastBatches()).isEqualTo(3);
             assertThat(both.fast().missing()).isZero();
         }
     }

@@ -108,6 +108,10 @@ class OddTypesIT {
             both.assertSame("t08");
             both.replicate("UPDATE t08 SET bo=NOT bo", "UPDATE t08 SET ch=ch, nm=nm||'' WHERE id=2");
             both.assertSame("t08");
+            // enough rows for COPY
+            both.replicate("INSERT INTO t08 SELECT (r).* FROM (SELECT jsonb_populate_record(t, jsonb_build_object('id',"
+                    + " 1000 + 2 * g + t.id)) AS r FROM t08 t, generate_series(1, 1100) g WHERE t.id < 3) q");
+            both.assertSame("t08");
             assertThat(both.fast().replays()).isZero();
         }
     }
