@@ -24,7 +24,8 @@ class CutConnectionIT {
             scenario.onBoth("CREATE TABLE log(v int)").publish("log").start();
             for (int i = 0; i < 3; i++) {
                 int cuts = proxy.cuts();
-                // A new session sends its first commits as text, together with the origin's progress; later it names a prepared one.
+                // A new session sends its first commits as text, together with the origin's progress; later it names a
+                // prepared one.
                 proxy.cut();
                 proxy.cutAt("pg_replication_origin_xact_setup(", moment);
                 for (int sent = 0; proxy.cuts() == cuts && sent < 200; sent++) {

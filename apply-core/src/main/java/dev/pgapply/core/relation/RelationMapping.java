@@ -109,11 +109,15 @@ public final class RelationMapping {
         return new RelationMapEntry(entry.remote(), entry.target(), entry.attributes(), key);
     }
 
-    /** The remote columns that are the target's identity, ascending; null if there is none or the publisher does not send all of it. */
+    /**
+     * The remote columns that are the target's identity, ascending. Where it has none, or the publisher identifies rows by something else,
+     * a unique index of the target serves if the publisher's identity has all its columns; else null.
+     */
     private static @Nullable List<Integer> remoteIdentityColumns(RelationMapEntry entry) {
         List<String> identity = entry.target().identity();
-        if (identity != null) {
-            return remoteColumns(entry, identity);
+        List<Integer> ofIdentity = identity == null ? null : remoteColumns(entry, identity);
+        if (ofIdentity != null) {
+            return ofIdentity;
         }
         if (entry.remote().replicaIdentity() == ReplicaIdentity.FULL) {
             return null;

@@ -14,7 +14,7 @@ public record SearchKey(Kind kind, List<Integer> remoteColumns, boolean byteEqua
 
     /** Which columns identify a row. */
     public enum Kind {
-        /** The target's replica identity or primary key: at most one row. */
+        /** The target's replica identity or primary key, or a unique index that serves instead: at most one row. */
         UNIQUE,
         /** All published columns (REPLICA IDENTITY FULL, no key on the target): NULL equals NULL, one of equal rows is changed. */
         FULL_ROW,

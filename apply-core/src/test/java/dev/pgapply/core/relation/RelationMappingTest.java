@@ -175,6 +175,19 @@ class RelationMappingTest {
     }
 
     @Test
+    void a_target_keyed_by_other_columns_is_searched_by_a_unique_index_of_the_publishers_identity() {
+        RelationMapEntry entry = RelationFixture.named("t")
+                .column("id", INT4)
+                .keyColumn("u", INT4)
+                .identity("id")
+                .uniqueKey("u")
+                .replicaIdentity(ReplicaIdentity.INDEX)
+                .entry();
+
+        assertThat(entry.key()).isEqualTo(new SearchKey(SearchKey.Kind.UNIQUE, List.of(1), true));
+    }
+
+    @Test
     void under_full_a_unique_index_is_no_identity_because_its_columns_may_be_null() {
         RelationMapEntry entry = RelationFixture.named("t")
                 .keyColumn("a", INT4)

@@ -14,6 +14,7 @@ import java.util.Set;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
+import org.postgresql.util.PSQLWarning;
 import org.postgresql.util.ServerErrorMessage;
 
 /**
@@ -88,6 +89,9 @@ public final class PostgresErrors {
     }
 
     private static @Nullable ServerErrorMessage serverMessage(SQLException e) {
+        if (e instanceof PSQLWarning warning) {
+            return warning.getServerErrorMessage();
+        }
         return e instanceof PSQLException postgres ? postgres.getServerErrorMessage() : null;
     }
 

@@ -173,7 +173,7 @@ final class LeaderApplyWorker {
     private void showProgress() {
         SubscriptionStatus status = stats.status();
         if (status == SubscriptionStatus.CATCHING_UP) {
-            if (!positions.appliedLsn().max(positions.consumedLsn()).isBefore(caughtUpLsn) && isCurrent()) {
+            if (!reachedLsn().isBefore(caughtUpLsn) && !isFarBehind()) {
                 stats.transition(SubscriptionStatus.STREAMING, null);
             }
         } else if (status == SubscriptionStatus.STREAMING && isFarBehind()) {
@@ -181,8 +181,10 @@ final class LeaderApplyWorker {
         }
     }
 
-    private boolean isCurrent() {
-        return !isFarBehind() && (session.isIdle() || !positions.appliedLsn().isBefore(caughtUpLsn));
+    /** What is only consumed counts while nothing is collected or handed over: it may yet fail, as it has in the life before. */
+    private Lsn reachedLsn() {
+        boolean nothingPending = session.isIdle() && !dispatcher.hasWholeTransactions() && !dispatcher.inTransaction();
+        return nothingPending ? positions.appliedLsn().max(positions.consumedLsn()) : positions.appliedLsn();
     }
 
     private boolean isFarBehind() {

@@ -67,6 +67,7 @@ public final class StreamStartCheck {
             if (confirmed != null) {
                 SubscriptionIdentity.checkSlot(row, recorded, confirmed);
             }
+            publisherCatalog.requirePublications(options.publications());
             new ReplicationSlots(publisher, options.name())
                     .endOwnWalsender(publisherCatalog, connection, row.slotName(), facts.major());
             publisherLsn = publisherCatalog.flushLsn();

@@ -1,5 +1,7 @@
 package dev.pgapply.worker.publisher;
 
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import java.sql.Connection;
@@ -97,6 +99,22 @@ public final class PublisherCatalog {
         Set<String> missing = new LinkedHashSet<>(names);
         publications(names).forEach(publication -> missing.remove(publication.name()));
         return missing;
+    }
+
+    /**
+     * From 18 on a walsender goes on without a publication that is missing, and says so only when there is a change to leave out.
+     *
+     * @throws ApplyException of kind PRECONDITION that names those that do not exist
+     */
+    public void requirePublications(List<String> names) {
+        Set<String> missing = missingPublications(names);
+        if (!missing.isEmpty()) {
+            throw ApplyException.withHint(
+                    Kind.PRECONDITION,
+                    (missing.size() == 1 ? "publication \"" : "publications \"") + String.join("\", \"", missing)
+                            + (missing.size() == 1 ? "\" does" : "\" do") + " not exist on the publisher",
+                    "create it there, or correct publications");
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.pgapply.worker.publisher;
 
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -12,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the publisher now and then how far it is and what the slot holds back, for display. What it cannot learn it shows as unknown;
- * only the receiver decides whether the publisher is there. {@link #refresh} is called on one thread, {@link #close} from any.
+ * Asks the publisher now and then how far it is and what the slot holds back, for display, and whether the publications still exist.
+ * What it cannot learn it shows as unknown; only the receiver decides whether the publisher is there. {@link #refresh} is called on one thread, {@link #close} from any.
  */
 public final class PublisherPosition implements AutoCloseable {
 
@@ -41,7 +42,11 @@ public final class PublisherPosition implements AutoCloseable {
         this.askedAt = ticker.nanos() - INTERVAL_NANOS;
     }
 
-    /** Asks, if it is time again. Failures are only logged. */
+    /**
+     * Asks, if it is time again. Failures are only logged.
+     *
+     * @throws ApplyException of kind PRECONDITION if a publication is missing
+     */
     public void refresh() {
         if (closed || ticker.nanos() - askedAt < INTERVAL_NANOS) {
             return;
@@ -54,7 +59,11 @@ public final class PublisherPosition implements AutoCloseable {
             if (slot != null) {
                 stats.setSlot(slot.restartLsn(), slot.walStatus());
             }
+            asked.requirePublications(options.publications());
         } catch (ApplyException e) {
+            if (e.kind() == Kind.PRECONDITION) {
+                throw e;
+            }
             log.debug("could not ask the publisher for its position: {}", e.getMessage());
             disconnect();
         }

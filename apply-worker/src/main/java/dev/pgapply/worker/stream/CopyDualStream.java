@@ -127,11 +127,12 @@ final class CopyDualStream implements WalSenderStream {
     }
 
     @Override
-    public @Nullable String takeWarning() throws SQLException {
-        SQLWarning warning = connection.getWarnings();
-        // Also keeps pgjdbc from collecting them for as long as the stream lasts.
-        connection.clearWarnings();
-        return warning == null ? null : String.valueOf(warning.getMessage());
+    public @Nullable SQLWarning takeWarnings() throws SQLException {
+        SQLWarning warnings = connection.getWarnings();
+        if (warnings != null) {
+            connection.clearWarnings();
+        }
+        return warnings;
     }
 
     @Override

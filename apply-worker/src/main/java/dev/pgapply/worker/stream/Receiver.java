@@ -6,6 +6,7 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +35,6 @@ public final class Receiver implements AutoCloseable {
     private static final Duration BUSY_TICK = Duration.ofMillis(5);
 
     private static final Duration BUSY_AFTER_FRAME = Duration.ofSeconds(1);
-    private static final Duration WARNINGS_EVERY = Duration.ofSeconds(1);
 
     /** For the server to read the last positions. */
     private static final Duration FAREWELL = Duration.ofMillis(500);
@@ -55,9 +55,8 @@ public final class Receiver implements AutoCloseable {
     private final FrameBatch batch = new FrameBatch();
     private long bytesSeen;
     private long lastFrameAt;
-    private long warningsAt;
     private Lsn receivedLsn = Lsn.ZERO;
-    private volatile @Nullable String publisherWarning;
+    private @Nullable String newestWarning;
     private @Nullable ApplyException timedOut;
     private volatile boolean closing;
 
@@ -83,7 +82,6 @@ public final class Receiver implements AutoCloseable {
         this.timeout = new ReceiveTimeout(options.receiveTimeout(), now);
         this.gulp = new Gulp(now);
         this.lastFrameAt = now;
-        this.warningsAt = now;
         this.thread = new Thread(this::run, "receiver/" + options.subscription());
         this.thread.setDaemon(true);
     }
@@ -117,11 +115,6 @@ public final class Receiver implements AutoCloseable {
     /** Positions have moved. They are sent within 100 ms, whether or not this is called; it saves a busy stream's pause. Any thread. */
     public void nudge() {
         LockSupport.unpark(thread);
-    }
-
-    /** The newest warning that the publisher has sent in the stream, such as that it skips a missing publication (18 and later), or null. */
-    public @Nullable String publisherWarning() {
-        return publisherWarning;
     }
 
     /**
@@ -190,12 +183,14 @@ public final class Receiver implements AutoCloseable {
         stream.setWaiter(this::waitForRest, feedback.longestSleep(IDLE_TICK));
         while (!closing) {
             byte[] payload = stream.read(false);
+            heedWarnings();
             if (payload == null) {
                 handOver();
                 if (!awaitMore()) {
                     return;
                 }
                 payload = stream.read(true);
+                heedWarnings();
                 if (payload == null) {
                     throw ReplicationErrors.ended();
                 }
@@ -264,10 +259,6 @@ public final class Receiver implements AutoCloseable {
             timeout.restart(now);
         }
         feedback.sendIfDue();
-        if (now - warningsAt >= WARNINGS_EVERY.toNanos()) {
-            warningsAt = now;
-            showWarning();
-        }
     }
 
     /** Only after a wait in which nothing came: the engine itself may have slept with the bytes at its door. */
@@ -314,11 +305,15 @@ public final class Receiver implements AutoCloseable {
         return feedback.longestSleep(busy ? BUSY_TICK : IDLE_TICK);
     }
 
-    private void showWarning() throws SQLException {
-        String warning = stream.takeWarning();
-        if (warning != null && !warning.equals(publisherWarning)) {
-            publisherWarning = warning;
-            log.warn("subscription \"{}\": the publisher warns: {}", options.subscription(), warning);
+    /** Before anything that came behind a warning goes on to the leader, and with it the slot. */
+    private void heedWarnings() throws SQLException {
+        for (SQLWarning warning = stream.takeWarnings(); warning != null; warning = warning.getNextWarning()) {
+            ReplicationErrors.refuseSkippedPublication(options.slotName(), warning);
+            String text = String.valueOf(warning.getMessage());
+            if (!text.equals(newestWarning)) {
+                newestWarning = text;
+                log.warn("subscription \"{}\": the publisher warns: {}", options.subscription(), text);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
@@ -26,7 +27,8 @@ final class ReplicationErrors {
     private static final String PUBLICATION_HINT =
             "a change is decoded with the publisher's catalog of its own time, so creating the"
                     + " publication again does not help for the changes in between: set the subscription up again with a new slot and a"
-                    + " new copy";
+                    + " new copy; if it was only just created and added to the configuration, take it out there until the slot has"
+                    + " passed its creation";
 
     private ReplicationErrors() {}
 
@@ -58,6 +60,20 @@ final class ReplicationErrors {
             case OBJECT_NOT_IN_PREREQUISITE_STATE -> as(Kind.SLOT_LOST, plain, SLOT_LOST_HINT);
             default -> plain.kind() == Kind.CONNECTION ? lost(e, lastBytes) : plain;
         };
+    }
+
+    /**
+     * From 18 on a publication that does not exist where the walsender decodes is a warning, and the changes of its tables are left out
+     * (pgoutput.c, LoadPublications); before, it is an error. To go on would lose them without a word.
+     *
+     * @throws ApplyException if the warning says that
+     */
+    static void refuseSkippedPublication(String slotName, SQLWarning warning) {
+        if (OBJECT_NOT_IN_PREREQUISITE_STATE.equals(warning.getSQLState())) {
+            ApplyException plain =
+                    PostgresErrors.translate("replication from slot \"" + slotName + "\" stopped", warning);
+            throw as(Kind.PRECONDITION, plain, PUBLICATION_HINT);
+        }
     }
 
     /** The server has ended the copy by itself. */

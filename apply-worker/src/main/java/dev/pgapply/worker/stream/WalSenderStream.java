@@ -1,6 +1,7 @@
 package dev.pgapply.worker.stream;
 
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +30,9 @@ interface WalSenderStream {
     /** How many bytes have come over the wire. */
     long bytesReceived();
 
-    /** The first warning that the server has sent in the stream since the last call, or null. */
+    /** The warnings that the server has sent in the stream since the last call, or null; whatever it sent before is read. */
     @Nullable
-    String takeWarning() throws SQLException;
+    SQLWarning takeWarnings() throws SQLException;
 
     /** The last bytes that came; after a lost connection perhaps the server's last words. */
     byte[] lastBytes();

@@ -26,7 +26,6 @@ import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -117,7 +116,7 @@ public final class InitialCopy {
         PublisherCatalog catalog = new PublisherCatalog(publisher);
         PublisherFacts facts = catalog.facts();
         facts.requireUsable();
-        requirePublications(catalog);
+        catalog.requirePublications(options.publications());
         Connection target = connections.openTarget();
         if (!options.createSlot()) {
             Lsn confirmed = SlotAdoption.confirmedLsn(options, row, catalog, facts.major());
@@ -135,16 +134,6 @@ public final class InitialCopy {
             requireSame(published, holder.tables(options.publications(), facts.major()));
             creation.close();
             return copy(creating, target, holder, slot.consistentPoint(), copies);
-        }
-    }
-
-    private void requirePublications(PublisherCatalog catalog) {
-        Set<String> missing = catalog.missingPublications(options.publications());
-        if (!missing.isEmpty()) {
-            throw ApplyException.withHint(
-                    Kind.PRECONDITION,
-                    "publication \"" + String.join("\", \"", missing) + "\" does not exist on the publisher",
-                    "create it there, or correct publications");
         }
     }
 

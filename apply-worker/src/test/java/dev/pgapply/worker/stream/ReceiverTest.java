@@ -7,12 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import org.postgresql.util.PSQLWarning;
+import org.postgresql.util.ServerErrorMessage;
 
 class ReceiverTest {
 
@@ -82,6 +85,33 @@ class ReceiverTest {
 
             await().untilAsserted(() -> assertThat(fixture.stream.statuses())
                     .containsExactly(new Frames.Status(FeedbackPositions.NONE, false)));
+        }
+    }
+
+    @Test
+    void nothing_behind_the_warning_of_a_skipped_publication_reaches_the_leader() throws Exception {
+        try (ReceiverFixture fixture = new ReceiverFixture(ROOMY)) {
+            fixture.stream.sends(Frames.xlogData(1, 100));
+            fixture.stream.sends(
+                    warning(
+                            "SWARNING\0C55000\0Mskipped loading publication \"p\"\0DThe publication does not exist.\0\0"),
+                    Frames.xlogData(2, 100));
+
+            assertThat(fixture.takes(1)).hasSize(1);
+            assertThatThrownBy(() -> fixture.takes(1))
+                    .hasMessage("replication from slot \"slot\" stopped: skipped loading publication \"p\":"
+                            + " The publication does not exist")
+                    .extracting("kind")
+                    .isEqualTo(Kind.PRECONDITION);
+        }
+    }
+
+    @Test
+    void another_warning_stops_nothing() throws Exception {
+        try (ReceiverFixture fixture = new ReceiverFixture(ROOMY)) {
+            fixture.stream.sends(warning("SWARNING\0C01000\0Mbeware\0\0"), Frames.xlogData(1, 100));
+
+            assertThat(fixture.takes(1)).hasSize(1);
         }
     }
 
@@ -229,5 +259,9 @@ class ReceiverTest {
         assertThat(fixture.stream.isFinished()).isTrue();
         assertThat(fixture.queue.drainTo(new ArrayList<>(), Duration.ofSeconds(30)))
                 .isZero();
+    }
+
+    private static PSQLWarning warning(String fields) {
+        return new PSQLWarning(new ServerErrorMessage(fields));
     }
 }

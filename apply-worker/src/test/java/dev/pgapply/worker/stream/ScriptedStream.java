@@ -1,6 +1,7 @@
 package dev.pgapply.worker.stream;
 
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,31 +14,40 @@ final class ScriptedStream implements WalSenderStream {
 
     /** One thing that comes over the wire. */
     private record Event(
-            byte @Nullable [] payload, @Nullable SQLException error, boolean half) {}
+            byte @Nullable [] payload,
+            @Nullable SQLException error,
+            @Nullable SQLWarning warning,
+            boolean half) {}
 
     private final LinkedBlockingDeque<Event> events = new LinkedBlockingDeque<>();
     private final List<Frames.Status> statuses = new CopyOnWriteArrayList<>();
     private @Nullable Waiter waiter;
+    private @Nullable SQLWarning warning;
     private volatile int payloadsRead;
     private volatile boolean finished;
     private volatile boolean aborted;
     private volatile long bytesReceived;
 
     void sends(byte[] payload) {
-        events.add(new Event(payload, null, false));
+        events.add(new Event(payload, null, null, false));
     }
 
     /** The beginning of a message whose rest does not come. */
     void sendsHalfAMessage() {
-        events.add(new Event(null, null, true));
+        events.add(new Event(null, null, null, true));
     }
 
     void endsTheCopy() {
-        events.add(new Event(null, null, false));
+        events.add(new Event(null, null, null, false));
     }
 
     void fails(SQLException error) {
-        events.add(new Event(null, error, false));
+        events.add(new Event(null, error, null, false));
+    }
+
+    /** A warning, and behind it a payload. */
+    void sends(SQLWarning notice, byte[] payload) {
+        events.add(new Event(payload, null, notice, false));
     }
 
     List<Frames.Status> statuses() {
@@ -66,6 +76,7 @@ final class ScriptedStream implements WalSenderStream {
             waitForRest();
         }
         events.remove();
+        warning = event.warning();
         if (event.error() != null) {
             throw event.error();
         }
@@ -116,8 +127,10 @@ final class ScriptedStream implements WalSenderStream {
     }
 
     @Override
-    public @Nullable String takeWarning() {
-        return null;
+    public @Nullable SQLWarning takeWarnings() {
+        SQLWarning taken = warning;
+        warning = null;
+        return taken;
     }
 
     @Override
