@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
  * @param createSlot whether the first start creates the slot; false: it must exist
  * @param copyData whether the first start copies the tables' rows
  * @param streaming whether transactions are sent before they commit
+ * @param binary whether values are asked for in binary form
  * @param synchronousCommit the value for the apply session, as PostgreSQL writes it
  * @param walReceiverStatusInterval at least this often a status goes to the publisher
  * @param walReceiverTimeout this long without a byte from the publisher ends the connection; zero: never
@@ -30,6 +31,7 @@ public record SubscriptionOptions(
         boolean createSlot,
         boolean copyData,
         StreamingMode streaming,
+        BinaryMode binary,
         Origin origin,
         String synchronousCommit,
         boolean disableOnError,

@@ -2,6 +2,7 @@ package dev.pgapply.launcher.config;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
+import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
@@ -30,6 +31,7 @@ final class SubscriptionSection {
             "create_slot",
             "copy_data",
             "streaming",
+            "binary",
             "origin",
             "synchronous_commit",
             "disable_on_error",
@@ -78,6 +80,8 @@ final class SubscriptionSection {
                 section.bool("copy_data", true),
                 StreamingMode.valueOf(
                         section.oneOf("streaming", "off", List.of("off", "on")).toUpperCase(Locale.ROOT)),
+                BinaryMode.valueOf(section.oneOf("binary", "auto", List.of("auto", "true", "false"))
+                        .toUpperCase(Locale.ROOT)),
                 Origin.valueOf(
                         section.oneOf("origin", "any", List.of("any", "none")).toUpperCase(Locale.ROOT)),
                 section.oneOf("synchronous_commit", "off", SYNCHRONOUS_COMMIT),

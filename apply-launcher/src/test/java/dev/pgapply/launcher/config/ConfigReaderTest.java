@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
+import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import java.io.IOException;
@@ -101,6 +102,7 @@ class ConfigReaderTest {
                     receive_queue: 64kB
                     batch: { max_rows: 1, max_bytes: 1MB }
                     streaming: on
+                    binary: true
                     spool: { max_bytes: 2GB }
                 """);
         SubscriptionOptions options = config.subscriptions().get(0);
@@ -124,10 +126,11 @@ class ConfigReaderTest {
         assertThat(options.receiveQueueBytes()).isEqualTo(64 << 10);
         assertThat(options.batch()).isEqualTo(new BatchLimits(1, 1 << 20));
         assertThat(options.streaming()).isEqualTo(StreamingMode.ON);
+        assertThat(options.binary()).isEqualTo(BinaryMode.TRUE);
         assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(18);
+        assertThat(SubscriptionSection.KEYS).hasSize(19);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
         assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);
@@ -136,7 +139,6 @@ class ConfigReaderTest {
     @ParameterizedTest
     @CsvSource({
         "two_phase: false",
-        "binary: auto",
         "create_tables: none",
         "failover: false",
         "conflict_resolution: {}",
@@ -165,6 +167,7 @@ class ConfigReaderTest {
                 "wal_receiver_timeout: 10ms | is \"10ms\" | from 1s to 24h",
                 "wal_receiver_status_interval: 0 | is \"0\" | a time from 100ms to 1h",
                 "max_sync_workers_per_subscription: 65 | is \"65\" | from 1 to 64",
+                "binary: text | \"subscriptions[0].binary\" is \"text\" | one of auto, true, false",
                 "origin: both | \"subscriptions[0].origin\" is \"both\" | one of any, none",
                 "synchronous_commit: maybe | is \"maybe\" | one of off, local, remote_write, remote_apply, on",
                 "enabled: maybe | \"subscriptions[0].enabled\" is \"maybe\" | true or false",

@@ -2,6 +2,7 @@ package dev.pgapply.launcher.supervise;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
+import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
@@ -120,6 +121,7 @@ public final class SupervisorFixture {
                 true,
                 true,
                 StreamingMode.OFF,
+                BinaryMode.AUTO,
                 SubscriptionOptions.Origin.ANY,
                 "off",
                 disableOnError,

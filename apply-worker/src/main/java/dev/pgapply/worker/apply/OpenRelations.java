@@ -11,6 +11,7 @@ import dev.pgapply.worker.stream.Ticker;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +34,14 @@ public final class OpenRelations {
 
     private final Target target;
     private final Ticker ticker;
+    private final Consumer<RelationMapEntry> opened;
     private long now;
 
-    public OpenRelations(Target target, Ticker ticker) {
+    /** @param opened is told of each entry before its first change is applied, and may refuse it by throwing */
+    public OpenRelations(Target target, Ticker ticker, Consumer<RelationMapEntry> opened) {
         this.target = target;
         this.ticker = ticker;
+        this.opened = opened;
         this.now = ticker.nanos();
     }
 
@@ -98,6 +102,7 @@ public final class OpenRelations {
             return known;
         }
         RelationMapEntry entry = map.open(oid, target::describe);
+        opened.accept(entry);
         describedAt.put(oid, now);
         return entry;
     }
@@ -111,6 +116,7 @@ public final class OpenRelations {
             return known;
         }
         RelationMapEntry entry = overlay.open(oid, target::describe);
+        opened.accept(entry);
         ownDescribedAt.put(oid, now);
         return entry;
     }

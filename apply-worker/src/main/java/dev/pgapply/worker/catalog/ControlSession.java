@@ -6,6 +6,7 @@ import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.origin.OriginStatus;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import java.sql.Connection;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,6 +69,11 @@ public final class ControlSession implements AutoCloseable {
             entries.put(table.table(), new SubscribedTables.Entry(table.state(), table.syncLsn()));
         }
         return new SubscribedTables(entries);
+    }
+
+    /** The types of the columns of those of the tables that exist. */
+    public Map<QualifiedName, Map<String, TargetColumnType>> columnTypes(Collection<QualifiedName> tables) {
+        return TargetColumnType.read(connection, tables);
     }
 
     public void setTimeline(SubscriptionRow row, int timeline) {

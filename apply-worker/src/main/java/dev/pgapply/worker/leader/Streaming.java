@@ -15,6 +15,7 @@ import dev.pgapply.worker.catalog.Ownership;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.origin.NativeOrigin;
 import dev.pgapply.worker.preflight.StreamStart;
+import dev.pgapply.worker.preflight.TextFallback;
 import dev.pgapply.worker.publisher.PublisherPosition;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
@@ -55,6 +56,7 @@ final class Streaming implements AutoCloseable {
     static Streaming open(
             SubscriptionOptions options,
             StreamStart start,
+            TextFallback fallback,
             PostgresConnections publisher,
             Target target,
             Ownership ownership,
@@ -82,7 +84,8 @@ final class Streaming implements AutoCloseable {
             String originName = NativeOrigin.name(start.subid());
             ApplySession session = ApplySession.start(
                     options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
-            OpenRelations relations = new OpenRelations(target, ticker);
+            OpenRelations relations =
+                    new OpenRelations(target, ticker, new BinaryGuard(options.binary(), start, fallback));
             ApplyDispatcher dispatcher = new ApplyDispatcher(
                     originName,
                     new BatchBuilder(options.batch()),

@@ -20,6 +20,7 @@ import dev.pgapply.worker.preflight.Finding;
 import dev.pgapply.worker.preflight.Preflight;
 import dev.pgapply.worker.preflight.StreamStart;
 import dev.pgapply.worker.preflight.StreamStartCheck;
+import dev.pgapply.worker.preflight.TextFallback;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
@@ -62,6 +63,7 @@ public final class SubscriptionWorker {
     private final SubscriptionCatalog catalog;
     private final Path spoolDirectory;
     private final SubscriptionStats stats;
+    private final TextFallback fallback;
     private final Ticker ticker;
     private final Clock clock;
     private final PostgresConnections publisher;
@@ -73,18 +75,23 @@ public final class SubscriptionWorker {
     private volatile @Nullable Ownership ownership;
     private volatile @Nullable LockHolder holder;
 
-    /** @param spoolDirectory the subscription's own, for the streamed transactions' files; created when missing */
+    /**
+     * @param fallback the subscription's own, over all its lives in this process
+     * @param spoolDirectory the subscription's own, for the streamed transactions' files; created when missing
+     */
     public SubscriptionWorker(
             SubscriptionOptions options,
             Path spoolDirectory,
             SubscriptionCatalog catalog,
             SubscriptionStats stats,
+            TextFallback fallback,
             Ticker ticker,
             Clock clock) {
         this.options = options;
         this.spoolDirectory = spoolDirectory;
         this.catalog = catalog;
         this.stats = stats;
+        this.fallback = fallback;
         this.ticker = ticker;
         this.clock = clock;
         this.publisher = new PostgresConnections(options.publisher());
@@ -238,10 +245,10 @@ public final class SubscriptionWorker {
             if (isStopping()) {
                 return End.STOPPED;
             }
-            StreamStart start = new StreamStartCheck(options, publisher, stats).check(control, row);
+            StreamStart start = new StreamStartCheck(options, publisher, stats, fallback).check(control, row);
             try (SpoolDirectory spool = SpoolDirectory.open(spoolDirectory, row.subid(), options.spoolMaxBytes());
-                    Streaming live =
-                            Streaming.open(options, start, publisher, opened, owned, spool, stats, ticker, clock)) {
+                    Streaming live = Streaming.open(
+                            options, start, fallback, publisher, opened, owned, spool, stats, ticker, clock)) {
                 streaming = live;
                 if (!isStopping()) {
                     live.run();

@@ -66,7 +66,7 @@ public final class Preflight {
         // The rows of a first copy that did not end are its own and will be taken back.
         boolean mustBeEmpty = options.copyData() && (row == null || row.slotState() == SlotState.NONE);
         findings.check("target_table", () -> {
-            TargetTableCheck check = TargetTableCheck.on(connection, mustBeEmpty, findings);
+            TargetTableCheck check = TargetTableCheck.on(connection, mustBeEmpty, options.binary(), findings);
             published.forEach(table -> findings.check("target_table", () -> check.run(table)));
         });
     }

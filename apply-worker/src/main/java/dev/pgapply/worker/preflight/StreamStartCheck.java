@@ -33,11 +33,18 @@ public final class StreamStartCheck {
     private final SubscriptionOptions options;
     private final PostgresConnections publisher;
     private final SubscriptionStats stats;
+    private final TextFallback fallback;
 
-    public StreamStartCheck(SubscriptionOptions options, PostgresConnections publisher, SubscriptionStats stats) {
+    /** @param fallback the subscription's own, over all its lives in this process */
+    public StreamStartCheck(
+            SubscriptionOptions options,
+            PostgresConnections publisher,
+            SubscriptionStats stats,
+            TextFallback fallback) {
         this.options = options;
         this.publisher = publisher;
         this.stats = stats;
+        this.fallback = fallback;
     }
 
     /**
@@ -49,6 +56,7 @@ public final class StreamStartCheck {
         OriginStatus recorded = control.originStatus(row);
         PublisherFacts facts;
         Lsn publisherLsn;
+        boolean binary;
         try (Connection connection = publisher.open("pgapply " + options.name() + " start")) {
             PublisherCatalog publisherCatalog = new PublisherCatalog(connection);
             facts = publisherCatalog.facts();
@@ -70,12 +78,14 @@ public final class StreamStartCheck {
             publisherCatalog.requirePublications(options.publications());
             new ReplicationSlots(publisher, options.name())
                     .endOwnWalsender(publisherCatalog, connection, row.slotName(), facts.major());
+            binary =
+                    BinaryChoice.make(options, fallback, recorded.startLsn(), publisherCatalog, facts.major(), control);
             publisherLsn = publisherCatalog.flushLsn();
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not close a session on the publisher", e);
         }
         return new StreamStart(
-                row.subid(), recorded.startLsn(), subscribedTables(control, row), facts, publisherLsn, false);
+                row.subid(), recorded.startLsn(), subscribedTables(control, row), facts, publisherLsn, binary);
     }
 
     private void checkIdentity(ControlSession control, SubscriptionRow row, OriginStatus recorded) {

@@ -2,11 +2,13 @@ package dev.pgapply.worker.preflight;
 
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.pgoutput.ReplicaIdentity;
+import dev.pgapply.core.relation.BinaryAgreement;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.relation.RelationMapping;
 import dev.pgapply.core.relation.SearchKey;
 import dev.pgapply.core.relation.TargetColumn;
 import dev.pgapply.core.relation.TargetTable;
+import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.worker.jdbc.Identifiers;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.jdbc.TableDescriber;
@@ -27,21 +29,29 @@ final class TargetTableCheck {
     private final Connection connection;
     private final TableDescriber describer;
     private final boolean mustBeEmpty;
+    private final BinaryMode binary;
     private final Findings findings;
 
-    private TargetTableCheck(Connection connection, TableDescriber describer, boolean mustBeEmpty, Findings findings) {
+    private TargetTableCheck(
+            Connection connection,
+            TableDescriber describer,
+            boolean mustBeEmpty,
+            BinaryMode binary,
+            Findings findings) {
         this.connection = connection;
         this.describer = describer;
         this.mustBeEmpty = mustBeEmpty;
+        this.binary = binary;
         this.findings = findings;
     }
 
     /** @param mustBeEmpty whether a first copy is still to come */
-    static TargetTableCheck on(Connection connection, boolean mustBeEmpty, Findings findings) {
+    static TargetTableCheck on(Connection connection, boolean mustBeEmpty, BinaryMode binary, Findings findings) {
         boolean replica = CatalogQuestions.value(connection, "SELECT current_setting('session_replication_role')")
                 .equals("replica");
         try {
-            return new TargetTableCheck(connection, new TableDescriber(connection, replica), mustBeEmpty, findings);
+            return new TargetTableCheck(
+                    connection, new TableDescriber(connection, replica), mustBeEmpty, binary, findings);
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not read the target's tables", e);
         }
@@ -59,6 +69,7 @@ final class TargetTableCheck {
         checkKey(published, entry);
         checkTriggers(entry.target());
         checkTypes(published, entry.target());
+        checkBinary(published, entry.target());
         if (mustBeEmpty) {
             checkEmpty(entry.target());
         }
@@ -171,6 +182,22 @@ final class TargetTableCheck {
                     "target table \"" + published.name() + "\" has other types for " + String.join(", ", different)
                             + ": each value must be one that its own type can read",
                     null);
+        }
+    }
+
+    private void checkBinary(PublishedTable published, TargetTable table) {
+        if (binary != BinaryMode.TRUE) {
+            return;
+        }
+        for (PublishedColumn remote : published.columns()) {
+            TargetColumn local = table.column(remote.name());
+            if (local != null && !local.generated() && BinaryAgreement.isRefused(remote.type(), local)) {
+                findings.error(
+                        "target_binary",
+                        "column \"" + remote.name() + "\" of target table \"" + published.name() + "\" is "
+                                + local.typeName() + " and cannot take " + remote.typeName() + " in binary form",
+                        "give it the same type on both sides, or set binary: auto or false");
+            }
         }
     }
 

@@ -176,8 +176,8 @@ final class PublishedTables {
         String sql =
                 "SELECT a.attrelid::bigint, a.attnum, a.attgenerated <> '', a.attname, a.atttypid::bigint, a.atttypmod,"
                         + " format_type(a.atttypid, a.atttypmod), c.relreplident = 'f' OR coalesce(a.attnum = ANY (i.indkey), false),"
-                        + " t.oid < 10000 AND e.typtype IN ('b', 'r', 'm') AND e.typname NOT LIKE 'reg%' AND e.typsend <> 0"
-                        + " AND e.typreceive <> 0"
+                        + " t.oid < 10000 AND e.typtype IN ('b', 'r', 'm') AND e.typname NOT LIKE 'reg%' AND e.typname <> 'tsquery' AND e.typsend <> 0"
+                        + " AND e.typreceive <> 0, t.typtype = 'e'"
                         + " FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid"
                         + " JOIN pg_type e ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END"
                         + " LEFT JOIN pg_index i ON i.indexrelid = pg_get_replica_identity_index(c.oid)"
@@ -210,6 +210,7 @@ final class PublishedTables {
                         row.getString(7),
                         row.getBoolean(8),
                         row.getBoolean(3),
-                        row.getBoolean(9)));
+                        row.getBoolean(9),
+                        row.getBoolean(10)));
     }
 }

@@ -46,7 +46,7 @@ final class DispatcherFixture {
 
     DispatcherFixture(Path directory, StreamingMode streaming, int maxRows) {
         spool = SpoolDirectory.open(directory, 7, 0);
-        OpenRelations relations = new OpenRelations(new DescribedTarget(), () -> 0);
+        OpenRelations relations = new OpenRelations(new DescribedTarget(), () -> 0, entry -> {});
         dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 new BatchBuilder(new BatchLimits(maxRows, 1 << 20)),

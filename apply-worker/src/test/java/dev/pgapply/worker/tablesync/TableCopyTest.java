@@ -23,7 +23,7 @@ class TableCopyTest {
     private static final Oid INT8 = new Oid(20);
 
     private static PublishedColumn remote(String name, boolean generated, boolean binary) {
-        return new PublishedColumn(name, INT4, -1, "integer", false, generated, binary);
+        return new PublishedColumn(name, INT4, -1, "integer", false, generated, binary, false);
     }
 
     private static TargetColumn local(String name, Oid type, boolean generated) {

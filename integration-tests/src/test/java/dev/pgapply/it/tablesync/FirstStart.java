@@ -1,6 +1,7 @@
 package dev.pgapply.it.tablesync;
 
 import dev.pgapply.core.batch.BatchLimits;
+import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
@@ -115,6 +116,7 @@ final class FirstStart implements AutoCloseable {
                 createSlot,
                 copyData,
                 StreamingMode.OFF,
+                BinaryMode.AUTO,
                 Origin.ANY,
                 "off",
                 false,
