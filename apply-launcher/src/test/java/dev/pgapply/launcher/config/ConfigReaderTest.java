@@ -154,7 +154,7 @@ class ConfigReaderTest {
             delimiter = '|',
             value = {
                 "slotname: x | unknown key \"subscriptions[0].slotname\" (line 6) | did you mean \"slot_name\"?",
-                "pasword: hush | unknown key \"subscriptions[0].pasword\" (line 6) | known keys are batch, copy_data",
+                "pasword: hush | unknown key \"subscriptions[0].pasword\" (line 6) | known keys are batch, binary, copy_data",
                 "batch: { rows: 1 } | unknown key \"subscriptions[0].batch.rows\" | max_rows",
                 "batch: 5 | \"subscriptions[0].batch\" is no map of keys (line 6) | max_bytes, max_rows",
                 "batch: { max_rows: 0 } | \"subscriptions[0].batch.max_rows\" is \"0\" (line 6) | from 1 to 10000000",
