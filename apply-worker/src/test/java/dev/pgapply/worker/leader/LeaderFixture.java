@@ -54,7 +54,7 @@ final class LeaderFixture implements AutoCloseable {
     private volatile @Nullable ApplyException failure;
 
     LeaderFixture(Path spool) {
-        OpenRelations relations = new OpenRelations(new OneTable(), ticker);
+        OpenRelations relations = new OpenRelations(new OneTable(), ticker, entry -> {});
         ApplyDispatcher dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 new BatchBuilder(new BatchLimits(1000, 1 << 20)),
