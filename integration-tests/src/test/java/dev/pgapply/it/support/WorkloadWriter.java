@@ -131,8 +131,7 @@ final class WorkloadWriter implements AutoCloseable {
 
     /** A key that this writer has used lately; what became of it is not known. */
     private long oldKey() {
-        long used = next - writer * RANGE;
-        return next - 1 - (used <= 1 ? 0 : random.nextInt((int) Math.min(used, 400)));
+        return Math.max(writer * RANGE, next - 1 - random.nextInt(400));
     }
 
     @Override
