@@ -19,7 +19,7 @@ import org.postgresql.PGProperty;
 public final class PostgresConnections {
 
     private static final String PINNED = "-c datestyle=ISO -c intervalstyle=postgres -c extra_float_digits=3"
-            + " -c bytea_output=hex -c xmloption=content -c statement_timeout=0 -c lock_timeout=0"
+            + " -c bytea_output=hex -c xmloption=content -c array_nulls=on -c statement_timeout=0 -c lock_timeout=0"
             + " -c idle_in_transaction_session_timeout=0 -c client_min_messages=notice";
 
     /**

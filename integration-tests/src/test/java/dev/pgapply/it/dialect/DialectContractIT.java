@@ -7,6 +7,8 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.it.support.DatabasePair;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -368,6 +370,42 @@ class DialectContractIT {
 
             assertThat(both.fast().rows("c")).containsExactly("(Key,3)");
             both.assertBothPathsAgree("c");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"c0 int PRIMARY KEY", "c0 int"})
+    void a_table_of_many_columns_fits_a_statement(String firstColumn) {
+        String columns =
+                IntStream.range(1, 300).mapToObj(i -> ", c" + i + " text").collect(Collectors.joining());
+        String values = IntStream.range(1, 300).mapToObj(i -> ", 'v" + i + "'").collect(Collectors.joining());
+        String assignments =
+                IntStream.range(1, 300).mapToObj(i -> "c" + i + " = 'w'").collect(Collectors.joining(", "));
+        try (DialectFixture both = DialectFixture.with(
+                false, "CREATE TABLE wide(" + firstColumn + columns + ")", "ALTER TABLE wide REPLICA IDENTITY FULL")) {
+            both.replicate("INSERT INTO wide SELECT g" + values + " FROM generate_series(1, 20) g");
+            both.replicate("UPDATE wide SET " + assignments + " WHERE c0 < 10", "DELETE FROM wide WHERE c0 > 15");
+
+            both.assertSame("wide");
+            assertThat(both.fast().replays()).isZero();
+        }
+    }
+
+    @Test
+    void a_regclass_goes_by_its_name_also_where_an_array_cannot_carry_it() {
+        try (DialectFixture both = DialectFixture.with(
+                false, "CREATE TABLE r(id int PRIMARY KEY, c regclass)", "CREATE TABLE other(id int)")) {
+            both.replicate("INSERT INTO r VALUES (1, 'r'), (2, 'other'), (3, '0')");
+            both.replicate("UPDATE r SET c = 'other' WHERE id = 1", "DELETE FROM r WHERE id = 3");
+            assertThat(both.fast().rows("r")).containsExactly("(1,other)", "(2,other)");
+            both.assertBothPathsAgree("r");
+
+            both.onTargets("DROP TABLE other");
+            assertThatThrownBy(() -> both.replicate("UPDATE r SET c = c WHERE id = 2"))
+                    .isInstanceOf(ApplyException.class)
+                    .hasMessageContaining("\"public.other\" does not exist")
+                    .extracting(e -> ((ApplyException) e).column())
+                    .isEqualTo("c");
         }
     }
 }

@@ -4,8 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.pgoutput.PgOutputMessage;
+import dev.pgapply.it.support.Database;
+import dev.pgapply.it.support.Wait;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tables with REPLICA IDENTITY FULL and no key: CASES.md I03, and what equality means. */
@@ -114,6 +123,37 @@ class FullRowIT {
             assertThat(both.fast().database().number("SELECT count(*) FROM big WHERE b = 'new'"))
                     .isEqualTo(2_000);
             assertThat(both.fast().replays()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(DialectTarget.Path.class)
+    void a_concurrent_local_update_does_not_hide_the_row(DialectTarget.Path path) throws Exception {
+        try (DialectFixture both =
+                DialectFixture.with(false, "CREATE TABLE l(a int, b text)", "ALTER TABLE l REPLICA IDENTITY FULL")) {
+            both.onTargets("ALTER TABLE l ADD mine int DEFAULT 0");
+            both.replicate("INSERT INTO l VALUES (1, 'x'), (2, 'y')");
+            both.publisher().execute("UPDATE l SET b = 'z' WHERE a = 1", "DELETE FROM l WHERE a = 2");
+            List<PgOutputMessage> messages = both.next();
+            DialectTarget target = path == DialectTarget.Path.FAST ? both.fast() : both.exact();
+            Database database = target.database();
+            try (Connection local = database.connect();
+                    Statement statement = local.createStatement()) {
+                local.setAutoCommit(false);
+                statement.execute("UPDATE l SET mine = mine + 1");
+                CompletableFuture<Void> applied = CompletableFuture.runAsync(() -> target.apply(messages));
+                Wait.until(
+                        "the apply session to wait for the local transaction",
+                        () -> database.number(
+                                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+                                                + " AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())")
+                                > 0);
+                local.commit();
+                applied.get(30, TimeUnit.SECONDS);
+            }
+
+            assertThat(target.rows("l")).containsExactly("(1,z,1)");
+            assertThat(target.missing()).isZero();
         }
     }
 }
