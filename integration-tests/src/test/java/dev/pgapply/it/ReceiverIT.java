@@ -110,7 +110,8 @@ class ReceiverIT {
         try (Receiver receiver = start(queue)) {
             String pid = walSenderPid();
             database.execute("INSERT INTO t SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i");
-            // Full is when another row, 1.2 kB with its overhead, does not fit; how many keepalives came before it is chance.
+            // Full is when another row, 1.2 kB with its overhead, does not fit; how many keepalives came before it is
+            // chance.
             Wait.until("the queue to be full", () -> queue.bytes() > 4096 - 1200);
 
             outlast(WAL_SENDER_TIMEOUT.multipliedBy(2));

@@ -73,7 +73,8 @@ public final class Demo {
         introduce("target   ", target);
         Shop shop = new Shop(publisher);
         shop.open(target);
-        say("the shop is open: 6 tables, 405,000 rows on the publisher; the target's tables are empty");
+        say("the shop is open: 6 tables with " + number(Shop.ROWS)
+                + " rows on the publisher; the target's tables are empty");
         EngineConfig config = EngineConfig.subscription("shop")
                 .from(publisher)
                 .to(target)

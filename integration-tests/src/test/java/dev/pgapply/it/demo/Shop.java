@@ -26,6 +26,10 @@ final class Shop {
     private static final long ORDERS = 50_000;
     private static final int CUSTOMERS = 5_000;
     private static final int PRODUCTS = 1_000;
+    private static final int VISITS = 100_000;
+
+    /** How many rows it opens with; each order has three lines and a payment. */
+    static final long ROWS = CUSTOMERS + PRODUCTS + 5 * ORDERS + VISITS;
 
     private final Database database;
     private final AtomicLong orders = new AtomicLong(ORDERS);
@@ -52,8 +56,8 @@ final class Shop {
                 "INSERT INTO order_line SELECT g, l, 'P' || ((g * 7 + l) % " + PRODUCTS
                         + " + 1), l FROM generate_series(1, " + ORDERS + ") g, generate_series(1, 3) l",
                 "INSERT INTO payment SELECT g, g, 29.97 FROM generate_series(1, " + ORDERS + ") g",
-                "INSERT INTO visit SELECT now(), g % " + CUSTOMERS
-                        + " + 1, '/', NULL FROM generate_series(1, 100000) g",
+                "INSERT INTO visit SELECT now(), g % " + CUSTOMERS + " + 1, '/', NULL FROM generate_series(1, " + VISITS
+                        + ") g",
                 "CREATE PUBLICATION shop_pub FOR ALL TABLES");
     }
 
