@@ -22,7 +22,7 @@ import org.testcontainers.utility.DockerImageName;
 final class ContainerServer implements ServerInstance {
 
     private static final Duration END = Duration.ofSeconds(60);
-    private static final String DATA = "/var/lib/postgresql/it";
+    private static final String DATA = "/var/lib/postgresql/data";
 
     private final GenericContainer<?> container;
     private final int port = Processes.freePort();

@@ -206,6 +206,9 @@ public final class PostgresServer implements AutoCloseable {
     public void close() {
         RUNNING.remove(this);
         instance.discard();
+        if (copies == 0) {
+            return;
+        }
         try (var copiesLeft = Files.newDirectoryStream(directory, "copy-*")) {
             copiesLeft.forEach(copy -> Processes.run(false, "rm", "-rf", copy.toString()));
         } catch (IOException e) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +36,7 @@ class ServersIT {
     }
 
     @Test
+    @DisabledIfSystemProperty(named = "pgapply.it.servers", matches = "containers")
     void a_restored_server_has_lost_what_came_after_its_base_copy() {
         try (PostgresServer server = PostgresServer.target(18).start()) {
             Database database = server.createDatabase("d");

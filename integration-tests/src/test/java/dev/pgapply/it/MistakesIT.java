@@ -8,9 +8,6 @@ import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.RunOptions;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,7 +24,7 @@ import org.junit.jupiter.api.TestInstance;
  * the status after it; nothing is half made, and nobody sees a stack trace.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class BadInputIT {
+class MistakesIT {
 
     /** A mistake, and what its sentence must name. */
     private record Mistake(EngineConfig.Builder config, String... named) {}
@@ -58,7 +55,7 @@ class BadInputIT {
                 "CREATE TABLE good(id int PRIMARY KEY)",
                 "CREATE TABLE wider(id int PRIMARY KEY)",
                 "CREATE TABLE forbidden(id int PRIMARY KEY)",
-                "CREATE ROLE weak LOGIN",
+                "CREATE ROLE weak LOGIN PASSWORD " + Database.literal(PostgresServer.PASSWORD),
                 "GRANT CREATE ON DATABASE sink TO weak",
                 "GRANT SELECT ON forbidden TO weak");
         publisher.requirePassword("locked_out");
@@ -194,44 +191,5 @@ class BadInputIT {
             assertThat(check.exit()).as(check.output()).isEqualTo(1);
             assertThat(check.output()).contains("\"used\" is active for pid");
         }
-    }
-
-    @Test
-    void a_configuration_that_is_no_yaml_or_has_an_unknown_key_exits_with_2_and_names_the_place() {
-        assertRefused("subscriptions: [ {", "line");
-        String good = """
-                http: { address: "127.0.0.1:${PORT}" }
-                subscriptions:
-                  - name: a
-                    publisher: { url: "postgresql://h/d" }
-                    target: { url: "postgresql://h/d" }
-                    publications: [p]
-                """;
-        assertRefused(good + "    slot_nam: x\n", "slot_nam");
-        assertRefused(good + "    slot_name: UPPER\n", "UPPER");
-        assertRefused(good + "    batch: { max_rows: 0 }\n", "max_rows");
-    }
-
-    private static void assertRefused(String yaml, String named) {
-        String file = EngineConfig.ofText(yaml).file().toString();
-        for (String command : new String[] {"check", "run"}) {
-            EngineCommand refused = EngineCommand.run(command, "-c", file);
-            assertThat(refused.exit()).as(command + ": " + refused.output()).isEqualTo(2);
-            assertThat(refused.output()).contains(named).doesNotContain("\tat ").doesNotContain("Exception");
-        }
-    }
-
-    @Test
-    void a_port_that_is_taken_ends_the_run_with_1_and_names_it() throws IOException {
-        EngineConfig config = to("good").build();
-        try (ServerSocket taken = new ServerSocket(config.port(), 1, InetAddress.getLoopbackAddress())) {
-            EngineCommand run = EngineCommand.run("run", "-c", config.file().toString());
-
-            assertThat(run.exit()).as(run.output()).isEqualTo(1);
-            assertThat(run.output())
-                    .contains(String.valueOf(taken.getLocalPort()))
-                    .doesNotContain("\tat ");
-        }
-        assertNothingMade();
     }
 }
