@@ -144,6 +144,9 @@ final class Compaction {
 
     /** Whether a column that is applied was not sent. */
     static boolean hasUnchanged(RelationMapEntry relation, Tuple tuple) {
+        if (!tuple.hasUnchanged()) {
+            return false;
+        }
         for (int column : relation.mappedColumns()) {
             if (tuple.isUnchanged(column)) {
                 return true;

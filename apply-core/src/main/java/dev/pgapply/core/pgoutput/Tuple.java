@@ -122,6 +122,9 @@ public final class Tuple {
                 otherFrom + other.valueLength(otherColumn));
     }
 
+    /** FNV-1a's prime: keys are often small numbers in binary form, which the usual 31 would throw together. */
+    private static final int HASH_PRIME = 16_777_619;
+
     /** A hash of what was sent for the column; equal where {@link #sameBytes} is true. */
     public int hashOf(int column) {
         int hash = statusByte(column);
@@ -130,7 +133,7 @@ public final class Tuple {
             int from = valueOffset(column);
             int to = from + valueLength(column);
             for (int at = from; at < to; at++) {
-                hash = 31 * hash + bytes[at];
+                hash = (hash ^ bytes[at]) * HASH_PRIME;
             }
         }
         return hash;

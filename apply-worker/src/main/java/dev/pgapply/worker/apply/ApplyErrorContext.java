@@ -2,6 +2,7 @@ package dev.pgapply.worker.apply;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.MessageType;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ final class ApplyErrorContext {
 
     private final String originName;
     private @Nullable MessageType messageType;
-    private @Nullable String relation;
+    private @Nullable QualifiedName relation;
     private @Nullable Xid xid;
     private @Nullable Lsn finishLsn;
 
@@ -29,12 +30,12 @@ final class ApplyErrorContext {
     }
 
     /** @param type null where the message is none */
-    void message(@Nullable MessageType type, @Nullable String relation) {
+    void message(@Nullable MessageType type, @Nullable QualifiedName relation) {
         this.messageType = type;
         this.relation = relation;
     }
 
-    void relation(String relation) {
+    void relation(QualifiedName relation) {
         this.relation = relation;
     }
 
@@ -70,6 +71,7 @@ final class ApplyErrorContext {
         if (finishLsn != null) {
             sentence.append(", finished at ").append(finishLsn);
         }
-        return failure.in(new ApplyException.Context(sentence.toString(), relation, xid, finishLsn));
+        return failure.in(new ApplyException.Context(
+                sentence.toString(), relation == null ? null : relation.toString(), xid, finishLsn));
     }
 }

@@ -107,7 +107,7 @@ final class ChangeCollector {
     /** The open relation of a change that is to be applied, or null if it is skipped by a rule. */
     private @Nullable RelationMapEntry entryFor(Oid oid, Lsn finalLsn) {
         QualifiedName name = relations.name(oid);
-        context.relation(name.toString());
+        context.relation(name);
         // worker.c opens the relation before it looks at its state: a missing table stops even where it is not
         // subscribed to.
         RelationMapEntry entry = relations.open(oid);

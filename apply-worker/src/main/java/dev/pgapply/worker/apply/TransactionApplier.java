@@ -3,6 +3,7 @@ package dev.pgapply.worker.apply;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.batch.Change;
 import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.SetPlan;
@@ -177,14 +178,14 @@ final class TransactionApplier {
         context.transaction(slice.xid(), slice.finalLsn());
         for (Step step : slice.steps()) {
             if (step instanceof Change change) {
-                String relation = change.relation().target().name().toString();
+                QualifiedName relation = change.relation().target().name();
                 context.message(messageType(change), relation);
                 ChangeOutcome outcome = session.execute(change);
                 tally.outcome(change, outcome);
             } else if (step instanceof Truncation truncation) {
                 context.message(
                         MessageType.TRUNCATE,
-                        truncation.relations().get(0).target().name().toString());
+                        truncation.relations().get(0).target().name());
                 session.truncate(truncation);
             }
         }

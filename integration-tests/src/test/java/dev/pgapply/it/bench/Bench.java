@@ -40,6 +40,8 @@ public final class Bench {
         this.targetServer = PostgresServer.target(18)
                 .setting("shared_buffers", "512MB")
                 .setting("max_wal_size", "8GB")
+                .setting("max_logical_replication_workers", "12")
+                .setting("max_worker_processes", "20")
                 .start();
     }
 
@@ -54,25 +56,49 @@ public final class Bench {
         try (PostgresServer publisher = bench.publisherServer;
                 PostgresServer target = bench.targetServer) {
             BenchReport report = new BenchReport(bench.scale, bench.rounds, publisher, target);
-            for (BenchWorkload workload : bench.chosen(BenchWorkload.all(), BenchWorkload::name)) {
+            for (BenchWorkload workload : bench.workloads()) {
                 report.add(workload, bench.run(workload));
+            }
+            if (bench.only.contains(LatencyBench.NAME) || bench.isEveryWorkload()) {
+                List<Contestant> entering = bench.entering(LatencyBench.NAME).stream()
+                        .filter(Contestant::applies)
+                        .toList();
+                new LatencyBench(publisher, target, bench.scale).run(entering).forEach(report::add);
             }
             report.write();
         }
     }
 
-    private <T> List<T> chosen(List<T> all, java.util.function.Function<T, String> name) {
-        List<T> named =
-                all.stream().filter(each -> only.contains(name.apply(each))).toList();
-        return named.isEmpty() ? all : named;
+    /** Whether none is named. */
+    private boolean isEveryWorkload() {
+        return !only.contains(LatencyBench.NAME)
+                && BenchWorkload.all().stream().noneMatch(workload -> only.contains(workload.name()));
+    }
+
+    private List<BenchWorkload> workloads() {
+        return BenchWorkload.all().stream()
+                .filter(workload -> isEveryWorkload() || only.contains(workload.name()))
+                .toList();
+    }
+
+    /** Those that take part in the workload: the named ones, or all. */
+    private List<Contestant> entering(String workload) {
+        boolean all = contestants().stream().noneMatch(contestant -> only.contains(contestant.name()));
+        return contestants().stream()
+                .filter(contestant -> all || only.contains(contestant.name()))
+                .filter(contestant -> contestant.enters(workload))
+                .toList();
     }
 
     static List<Contestant> contestants() {
         return List.of(
                 new BareReader(),
-                new NativeContestant("off"),
-                new NativeContestant("parallel"),
-                new PgapplyContestant("", Map.of()));
+                NativeContestant.streaming("off"),
+                NativeContestant.streaming("parallel"),
+                NativeContestant.tuned(),
+                PgapplyContestant.usual(),
+                PgapplyContestant.text(),
+                PgapplyContestant.far());
     }
 
     private Map<Contestant, List<Measurement>> run(BenchWorkload workload) throws Exception {
@@ -97,7 +123,7 @@ public final class Bench {
 
         Map<Contestant, List<Measurement>> results = new LinkedHashMap<>();
         for (int round = 1; round <= rounds; round++) {
-            for (Contestant contestant : chosen(contestants(), Contestant::name)) {
+            for (Contestant contestant : entering(workload.name())) {
                 Measurement measurement = measure(workload, contestant, publisher, template, end, round);
                 results.computeIfAbsent(contestant, key -> new ArrayList<>()).add(measurement);
                 System.err.printf(

@@ -84,6 +84,26 @@ final class BenchReport {
         System.out.println(table);
     }
 
+    /** Latencies of single commits on an idle stream, in milliseconds. */
+    void add(LatencyBench.Latency latency) {
+        String line = String.format(
+                "| %-15s | %-16s | p50 %.2f ms, p99 %.2f ms, greatest %.2f ms of %d commits%n",
+                LatencyBench.NAME,
+                latency.contestant(),
+                latency.percentile(50),
+                latency.percentile(99),
+                latency.percentile(100),
+                latency.sortedMillis().size());
+        table.append(line);
+        System.out.print(line);
+        results.addObject()
+                .put("workload", LatencyBench.NAME)
+                .put("contestant", latency.contestant())
+                .put("p50_ms", latency.percentile(50))
+                .put("p99_ms", latency.percentile(99))
+                .put("max_ms", latency.percentile(100));
+    }
+
     private static double median(List<Measurement> rounds) {
         return Measurement.median(rounds.stream().map(Measurement::seconds).toList());
     }

@@ -11,6 +11,11 @@ interface Contestant {
     /** Whether the target has the rows afterwards. */
     boolean applies();
 
+    /** Whether it takes part in that workload. */
+    default boolean enters(String workload) {
+        return true;
+    }
+
     /** Begins to consume; returns at once. */
     Run start(Database publisher, Database target, String slot);
 

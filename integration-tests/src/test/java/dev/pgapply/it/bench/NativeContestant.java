@@ -1,13 +1,32 @@
 package dev.pgapply.it.bench;
 
 import dev.pgapply.it.support.Database;
+import java.util.List;
 
-/** PostgreSQL's own subscription. */
-record NativeContestant(String streaming) implements Contestant {
+/**
+ * PostgreSQL's own subscription.
+ *
+ * @param label its name after {@code native_}
+ * @param options of CREATE SUBSCRIPTION
+ * @param settings of the target server while it runs, as ALTER SYSTEM takes them
+ */
+record NativeContestant(String label, String options, List<String> settings) implements Contestant {
+
+    static NativeContestant streaming(String mode) {
+        return new NativeContestant(mode, "streaming = " + mode, List.of());
+    }
+
+    /** Binary values, and twice the parallel apply workers. The servers of the benchmark have worker processes enough for them. */
+    static NativeContestant tuned() {
+        return new NativeContestant(
+                "tuned",
+                "streaming = parallel, binary = true",
+                List.of("max_parallel_apply_workers_per_subscription = 4", "max_sync_workers_per_subscription = 4"));
+    }
 
     @Override
     public String name() {
-        return "native_" + streaming;
+        return "native_" + label;
     }
 
     @Override
@@ -17,9 +36,14 @@ record NativeContestant(String streaming) implements Contestant {
 
     @Override
     public Run start(Database publisher, Database target, String slot) {
-        target.execute("CREATE SUBSCRIPTION bench CONNECTION " + Database.literal(publisher.libpqKeywords())
-                + " PUBLICATION bench WITH (create_slot = false, copy_data = false, slot_name = " + slot
-                + ", streaming = " + streaming + ")");
+        for (String setting : settings) {
+            target.execute("ALTER SYSTEM SET " + setting);
+        }
+        target.execute(
+                "SELECT pg_reload_conf()",
+                "CREATE SUBSCRIPTION bench CONNECTION " + Database.literal(publisher.libpqKeywords())
+                        + " PUBLICATION bench WITH (create_slot = false, copy_data = false, slot_name = " + slot + ", "
+                        + options + ")");
         return new Run() {
             @Override
             public double cpuSeconds() {
@@ -38,7 +62,9 @@ record NativeContestant(String streaming) implements Contestant {
                 target.execute(
                         "ALTER SUBSCRIPTION bench DISABLE",
                         "ALTER SUBSCRIPTION bench SET (slot_name = NONE)",
-                        "DROP SUBSCRIPTION bench");
+                        "DROP SUBSCRIPTION bench",
+                        "ALTER SYSTEM RESET ALL",
+                        "SELECT pg_reload_conf()");
             }
         };
     }

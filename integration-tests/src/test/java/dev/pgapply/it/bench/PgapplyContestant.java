@@ -3,16 +3,44 @@ package dev.pgapply.it.bench;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
+import dev.pgapply.it.support.PostgresServer;
+import dev.pgapply.it.support.TcpProxy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * pgapply as a process of its own, cold, as people run it.
  *
  * @param label what is special about it
  * @param options further keys of the subscription, with their values as YAML
+ * @param toTarget how long each direction of the way to the target takes
  */
-record PgapplyContestant(String label, Map<String, String> options) implements Contestant {
+record PgapplyContestant(String label, Map<String, String> options, Duration toTarget) implements Contestant {
+
+    /** {@code -Dbench.jfr=true}: a flight recording of each round, as {@code target/<slot>.jfr}. */
+    private static final boolean RECORDED = Boolean.getBoolean("bench.jfr");
+
+    static PgapplyContestant usual() {
+        return new PgapplyContestant("", Map.of(), Duration.ZERO);
+    }
+
+    static PgapplyContestant text() {
+        return new PgapplyContestant("text", Map.of("binary", "false"), Duration.ZERO);
+    }
+
+    /** Behind a round trip of 5 ms. */
+    static PgapplyContestant far() {
+        return new PgapplyContestant("far", Map.of(), Duration.ofNanos(2_500_000));
+    }
+
+    @Override
+    public boolean enters(String workload) {
+        return toTarget.isZero() || workload.equals("tpcb");
+    }
 
     @Override
     public String name() {
@@ -26,16 +54,21 @@ record PgapplyContestant(String label, Map<String, String> options) implements C
 
     @Override
     public Run start(Database publisher, Database target, String slot) {
+        TcpProxy proxy = proxyTo(target);
         EngineConfig.Builder config = EngineConfig.subscription(slot)
                 .from(publisher)
-                .to(target)
+                .to(proxy == null ? target.libpqUrl() : target.libpqUrl(PostgresServer.SUPERUSER, proxy.port()))
                 .publications("bench")
                 .option("slot_name", slot)
                 .option("create_slot", "false")
                 .option("copy_data", "false");
         options.forEach(config::option);
-        EngineProcess engine =
-                EngineProcess.of(config.build()).heap("256m").tuned().start();
+        EngineProcess.Builder builder =
+                EngineProcess.of(config.build()).heap("256m").tuned();
+        if (RECORDED) {
+            builder.jvmOption("-XX:StartFlightRecording:name=bench,settings=profile");
+        }
+        EngineProcess engine = builder.start();
         return new Run() {
             @Override
             public double cpuSeconds() {
@@ -55,8 +88,38 @@ record PgapplyContestant(String label, Map<String, String> options) implements C
 
             @Override
             public void close() {
+                if (RECORDED) {
+                    dump(engine.pid(), slot);
+                }
                 engine.terminate();
+                if (proxy != null) {
+                    proxy.close();
+                }
             }
         };
+    }
+
+    private @Nullable TcpProxy proxyTo(Database target) {
+        if (toTarget.isZero()) {
+            return null;
+        }
+        TcpProxy proxy = TcpProxy.to(target.server().port());
+        proxy.delay(toTarget);
+        return proxy;
+    }
+
+    /** An engine ends by halt, which writes no recording. */
+    private static void dump(long pid, String slot) {
+        Path file = Path.of("target", slot + ".jfr").toAbsolutePath();
+        try {
+            int unused = new ProcessBuilder("jcmd", Long.toString(pid), "JFR.dump", "name=bench", "filename=" + file)
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
