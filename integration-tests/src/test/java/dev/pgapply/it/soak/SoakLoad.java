@@ -51,12 +51,13 @@ final class SoakLoad implements AutoCloseable {
     private void run() {
         try (Connection connection = publisher.connect();
                 Statement statement = connection.createStatement()) {
+            long count = 0;
             while (!closing) {
                 boolean big = random.nextInt(5_000) == 0;
                 boolean undone = random.nextInt(50) == 0;
                 String changes = big ? BIG : TRANSACTIONS.get(random.nextInt(TRANSACTIONS.size()));
                 statement.execute("BEGIN; " + changes + (undone ? "; ROLLBACK" : "; COMMIT"));
-                transactions = transactions + 1;
+                transactions = ++count;
                 if (random.nextInt(10) == 0) {
                     TimeUnit.MILLISECONDS.sleep(random.nextInt(20));
                 }
