@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What encoding one row for COPY costs, and for an array parameter. Run with
- * {@code mvn -B -Dquick -Pjmh -pl apply-core,apply-worker -DskipTests test-compile exec:exec -Dbenchmarks=CopyEncoder}.
+ * {@code mvn -B -Dquick -Pjmh -pl apply-core,apply-worker -DskipTests test-compile exec:exec -Dbenchmarks='Decoder|CopyEncoder'}.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
