@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * pgapply_lag_bytes, pgapply_lag_seconds
  * pgapply_connected, pgapply_status{status}                    1 or 0
  * pgapply_transactions_total, pgapply_skipped_transactions_total
+ * pgapply_skipped_changes_total                                of tables that are published and not part of the subscription
  * pgapply_rows_total{operation}                                insert, update, delete; truncate counts commands
  * pgapply_batches_total, pgapply_batch_rows_total, pgapply_rows_per_batch
  * pgapply_exact_fallbacks_total
@@ -95,6 +96,7 @@ public final class SubscriptionMetrics {
         private void counters() {
             counter("transactions", null, s -> s.transactions);
             counter("skipped.transactions", null, s -> s.skippedTransactions);
+            counter("skipped.changes", null, s -> s.skippedChanges);
             counter("rows", Tag.of("operation", "insert"), s -> s.inserts);
             counter("rows", Tag.of("operation", "update"), s -> s.updates);
             counter("rows", Tag.of("operation", "delete"), s -> s.deletes);

@@ -63,6 +63,11 @@ public final class PostgresErrors {
                 e);
     }
 
+    /** An error of a statement that applies changes: the server's sentence says enough, unless the connection is lost. */
+    public static ApplyException applying(SQLException e) {
+        return translate(isConnectionLost(e) ? "lost the connection to the target" : "", e);
+    }
+
     /** An attempt to connect that failed; says to which endpoint, and what one can look at. */
     public static ApplyException whileConnecting(ConnectionUrl url, SQLException e) {
         ApplyException plain = translate("could not connect to " + url.display(), e);
@@ -168,6 +173,11 @@ public final class PostgresErrors {
         }
         if ("25006".equals(state)) {
             return "the server is read-only: a standby, or default_transaction_read_only is on";
+        }
+        if ("23503".equals(state)) {
+            return "foreign keys are checked because the role may not set session_replication_role, row by row unless they are"
+                    + " deferrable: GRANT SET ON PARAMETER session_replication_role TO it (PostgreSQL 15 and later), connect as a"
+                    + " superuser, or ALTER TABLE … ALTER CONSTRAINT … DEFERRABLE on the target";
         }
         if ("53300".equals(state)) {
             return "raise max_connections, or end sessions that are not needed";

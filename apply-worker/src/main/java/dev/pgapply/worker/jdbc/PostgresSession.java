@@ -28,7 +28,14 @@ public final class PostgresSession implements TargetSession {
 
     private static final String BEGIN = "BEGIN";
 
+    /**
+     * Where foreign keys fire, each change is a statement of its own, whereas the publisher checked at the end of a statement with many.
+     * What can wait for the commit waits.
+     */
+    private static final String DEFER = "SET CONSTRAINTS ALL DEFERRED";
+
     private final Connection connection;
+    private final boolean replica;
     private final SessionCommit commit;
     private final StatementCache statements;
     private final TypeCatalog types;
@@ -42,9 +49,13 @@ public final class PostgresSession implements TargetSession {
     private boolean inTransaction;
     private boolean triggersPlanFreely;
 
-    /** @param connection in autocommit mode, let in by the fence; the session closes it */
-    PostgresSession(Connection connection, SessionCommit commit) {
+    /**
+     * @param connection in autocommit mode, let in by the fence; the session closes it
+     * @param replica whether it has session_replication_role = replica
+     */
+    PostgresSession(Connection connection, boolean replica, SessionCommit commit) {
         this.connection = connection;
+        this.replica = replica;
         this.commit = commit;
         this.statements = new StatementCache(connection);
         this.types = new TypeCatalog(connection);
@@ -65,7 +76,7 @@ public final class PostgresSession implements TargetSession {
             return step.run();
         } catch (SQLException e) {
             forget();
-            throw PostgresErrors.translate("", e);
+            throw PostgresErrors.applying(e);
         } catch (ApplyException e) {
             forget();
             throw e;
@@ -92,6 +103,9 @@ public final class PostgresSession implements TargetSession {
     public void begin() {
         guarded(() -> {
             pipeline.add(BEGIN);
+            if (!replica) {
+                pipeline.add(DEFER);
+            }
             return true;
         });
         inTransaction = true;

@@ -153,7 +153,7 @@ public final class ProgressCommit implements SessionCommit {
                                 + remoteLsn,
                         e);
             }
-            throw PostgresErrors.translate("", e);
+            throw PostgresErrors.applying(e);
         }
     }
 

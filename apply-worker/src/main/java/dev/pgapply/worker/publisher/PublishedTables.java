@@ -24,6 +24,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PublishedTables {
 
+    /**
+     * The state of subscriptions into the publisher, where it is a target itself and publishes all its tables. Applied here it would
+     * overwrite this target's own.
+     */
+    private static final String STATE_SCHEMA = "pgapply";
+
     private final Connection connection;
     private final int major;
 
@@ -51,9 +57,11 @@ final class PublishedTables {
     List<PublishedTable> read(List<String> publications) throws SQLException {
         Map<Integer, List<Entry>> entriesByTable = new LinkedHashMap<>();
         for (Entry entry : readEntries(publications)) {
-            entriesByTable
-                    .computeIfAbsent(entry.oid(), oid -> new ArrayList<>())
-                    .add(entry);
+            if (!entry.name().schema().equals(STATE_SCHEMA)) {
+                entriesByTable
+                        .computeIfAbsent(entry.oid(), oid -> new ArrayList<>())
+                        .add(entry);
+            }
         }
         Map<Integer, List<Attribute>> attributes = readAttributes(entriesByTable.keySet());
         List<PublishedTable> tables = new ArrayList<>();
