@@ -127,7 +127,9 @@ final class LeaderApplyWorker {
                 dispatcher.sealWhole();
                 collectingSince = 0;
             }
-        } else if (received == 0 && !dispatcher.inTransaction() && session.isIdle()) {
+        } else if (!dispatcher.inTransaction() && session.isIdle()) {
+            // Not only when the stream pauses: a publisher that is busy with other tables sends keepalives without a
+            // pause.
             idle.recordIfDue();
         }
         showProgress();

@@ -15,6 +15,8 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -122,6 +124,21 @@ class LeaderApplyWorkerTest {
 
         await().until(() -> leader.idles().size() == 2);
         assertThat(leader.positions.feedback().flush()).isEqualTo(Lsn.parse("0/600"));
+    }
+
+    @Test
+    void keepalives_that_never_pause_are_recorded_too() throws InterruptedException {
+        leader.receivesKeepalive("0/500", false);
+        await().until(() -> leader.idles().size() == 1);
+        leader.ticker.advance(STATUS_INTERVAL);
+        AtomicLong lsn = new AtomicLong(0x501);
+
+        await().pollInterval(Duration.ofMillis(5)).until(() -> {
+            leader.receivesKeepalive(new Lsn(lsn.getAndIncrement()).toString(), false);
+            return leader.idles().size() == 2;
+        });
+
+        assertThat(leader.positions.feedback().flush()).isGreaterThan(Lsn.parse("0/500"));
     }
 
     @Test
