@@ -52,9 +52,13 @@ public final class PostgresServer implements AutoCloseable {
 
     /** A server with PostgreSQL's own wal_level, replica; it has workers enough for a native subscription beside an engine. */
     public static Builder target(int version) {
-        return new Builder(version)
-                .setting("max_replication_slots", "20")
-                .setting("max_logical_replication_workers", "10")
+        // Every subscription of every test leaves an origin's state behind, which only these settings bound (before 18
+        // the slots').
+        Builder builder = new Builder(version).setting("max_replication_slots", "200");
+        if (version >= 18) {
+            builder.setting("max_active_replication_origins", "200");
+        }
+        return builder.setting("max_logical_replication_workers", "10")
                 .setting("wal_retrieve_retry_interval", "500ms")
                 .setting("track_commit_timestamp", "on");
     }
