@@ -55,6 +55,15 @@ public interface TargetSession extends AutoCloseable {
     /** Up to where the target's WAL is durable (on its synchronous standbys too, where it has some). */
     Lsn flushedLsn();
 
+    /**
+     * Another session of the subscription has committed, outside of this one's transactions: from now on {@link #flushedLsn} sees to it
+     * that this commit becomes durable, too.
+     */
+    void noteCommit(LocalCommit local);
+
+    /** The server process of this session, as the server's views of locks name it. Any thread. */
+    int backendPid();
+
     /** Cuts the connection at once, whatever it is doing. The one method that another thread may call. */
     void abort();
 

@@ -29,6 +29,7 @@ public final class PostgresSession implements TargetSession {
     private static final String BEGIN = "BEGIN";
 
     private final Connection connection;
+    private final int backendPid;
     private final SessionCommit commit;
     private final StatementCache statements;
     private final TypeCatalog types;
@@ -43,7 +44,8 @@ public final class PostgresSession implements TargetSession {
     private boolean triggersPlanFreely;
 
     /** @param connection in autocommit mode, let in by the fence; the session closes it */
-    PostgresSession(Connection connection, SessionCommit commit) {
+    PostgresSession(Connection connection, SessionCommit commit) throws SQLException {
+        this.backendPid = PostgresConnections.backendPid(connection);
         this.connection = connection;
         this.commit = commit;
         this.statements = new StatementCache(connection);
@@ -184,6 +186,16 @@ public final class PostgresSession implements TargetSession {
     @Override
     public Lsn flushedLsn() {
         return commit.flushedLsn();
+    }
+
+    @Override
+    public void noteCommit(LocalCommit local) {
+        commit.noteCommit(local);
+    }
+
+    @Override
+    public int backendPid() {
+        return backendPid;
     }
 
     @Override

@@ -45,17 +45,37 @@ final class DispatcherFixture {
     private final List<ChangeBatch> sealed = new ArrayList<>();
 
     DispatcherFixture(Path directory, StreamingMode streaming, int maxRows) {
+        this(directory, streaming, maxRows, ParallelApplyWorkers.NONE);
+    }
+
+    DispatcherFixture(Path directory, StreamingMode streaming, int maxRows, ParallelApplyWorkers workers) {
         spool = SpoolDirectory.open(directory, 7, 0);
         OpenRelations relations = new OpenRelations(new DescribedTarget(), () -> 0, entry -> {});
+        SubscribedTables tables = tables();
         dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 new BatchBuilder(new BatchLimits(maxRows, 1 << 20)),
                 relations,
-                new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null))),
-                new StreamedChanges(streaming, spool, relations, stats),
+                tables,
+                new StreamedChanges(streaming, spool, workers, tables, relations, positions, stats),
                 positions,
                 stats,
                 sealed::add);
+    }
+
+    /** The one table, ready. */
+    static SubscribedTables tables() {
+        return new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null)));
+    }
+
+    /** A target that describes the one table. */
+    static Target target() {
+        return new DescribedTarget();
+    }
+
+    /** How many batches were handed over. */
+    int sealedCount() {
+        return sealed.size();
     }
 
     /** The messages arrive, one after the other. */
@@ -135,6 +155,11 @@ final class DispatcherFixture {
 
         @Override
         public TargetSession openSession(String role) {
+            throw new UnsupportedOperationException("no session is opened by a dispatcher");
+        }
+
+        @Override
+        public TargetSession openParallelSession(int applySession) {
             throw new UnsupportedOperationException("no session is opened by a dispatcher");
         }
     }
