@@ -147,9 +147,7 @@ class ConfigReaderTest {
         "two_phase: false",
         "create_tables: none",
         "failover: false",
-        "conflict_resolution: {}",
-        "max_parallel_apply_workers_per_subscription: 2",
-        "stream_send_timeout: 10s"
+        "conflict_resolution: {}"
     })
     void a_key_of_a_later_release_is_unknown(String line) {
         refused(with(line), "unknown key \"subscriptions[0]." + line.substring(0, line.indexOf(':')), "line 6");

@@ -256,18 +256,8 @@ public final class SubscriptionWorker {
             try (SpoolDirectory spool = SpoolDirectory.open(spoolDirectory, row.subid(), options.spoolMaxBytes());
                     LockWaits lockWaits = new LockWaits(target, options.name());
                     Streaming live = Streaming.open(
-                            options,
-                            start,
-                            fallback,
-                            publisher,
-                            opened,
-                            lockWaits,
-                            owned,
-                            spool,
-                            spoolOnly,
-                            stats,
-                            ticker,
-                            clock)) {
+                            options, start, fallback, publisher, opened, lockWaits, owned, spool, spoolOnly, stats,
+                            ticker, clock)) {
                 streaming = live;
                 if (!isStopping()) {
                     live.run();

@@ -32,7 +32,7 @@ class StreamedTransactionApplierTest {
             7,
             "pgapply_7",
             session,
-            new BatchLimits(3, 1 << 20),
+            new BatchLimits(4, 1 << 20),
             new OpenRelations(DispatcherFixture.target(), () -> 0, entry -> {}),
             DispatcherFixture.tables(),
             stats);
@@ -55,14 +55,13 @@ class StreamedTransactionApplierTest {
 
     @Test
     void changes_are_batched_inside_one_target_transaction() {
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             apply(insert(731, USERS, Integer.toString(i), "ann"));
         }
         commit();
 
-        assertThat(session.calls)
-                .containsExactly("begin", "savepoint", "plan", "savepoint", "plan", "commit 0/208");
-        assertThat(stats.inserts.sum()).isEqualTo(4);
+        assertThat(session.calls).containsExactly("begin", "savepoint", "plan", "savepoint", "plan", "commit 0/208");
+        assertThat(stats.inserts.sum()).isEqualTo(5);
         assertThat(stats.transactions.sum()).isEqualTo(1);
     }
 
@@ -74,13 +73,7 @@ class StreamedTransactionApplierTest {
 
         assertThat(session.calls)
                 .containsExactly(
-                        "begin",
-                        "savepoint",
-                        "plan",
-                        "savepoint pg_sp_7_732",
-                        "savepoint",
-                        "plan",
-                        "commit 0/208");
+                        "begin", "savepoint", "plan", "savepoint pg_sp_7_732", "savepoint", "plan", "commit 0/208");
     }
 
     @Test

@@ -133,7 +133,7 @@ class ParallelApplyIT {
             engine.awaitSame("o", "big");
             assertThat(pair.target().number("SELECT count(*) FROM o WHERE v = 'streamed updated'"))
                     .isEqualTo(20);
-            assertThat(engine.streamed(PARALLEL)).isEqualTo(1);
+            assertThat(engine.streamed(PARALLEL)).isPositive();
         }
     }
 
