@@ -143,12 +143,7 @@ class ConfigReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "two_phase: false",
-        "create_tables: none",
-        "failover: false",
-        "conflict_resolution: {}"
-    })
+    @CsvSource({"two_phase: false", "create_tables: none", "failover: false", "conflict_resolution: {}"})
     void a_key_of_a_later_release_is_unknown(String line) {
         refused(with(line), "unknown key \"subscriptions[0]." + line.substring(0, line.indexOf(':')), "line 6");
     }

@@ -29,6 +29,7 @@ public final class LockWaits implements AutoCloseable {
     private final String applicationName;
 
     private volatile @Nullable Connection connection;
+    private volatile boolean closed;
     private @Nullable PreparedStatement statement;
 
     public LockWaits(PostgresConnections connections, String subscription) {
@@ -57,6 +58,9 @@ public final class LockWaits implements AutoCloseable {
         if (prepared == null) {
             Connection opened = connections.openTarget(applicationName);
             connection = opened;
+            if (closed) {
+                close();
+            }
             prepared = opened.prepareStatement(QUERY);
             statement = prepared;
         }
@@ -65,6 +69,7 @@ public final class LockWaits implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         Connection open = connection;
         if (open != null) {
             PostgresConnections.cut(open);

@@ -201,6 +201,10 @@ class ParallelApplyIT {
                     Duration.ofSeconds(20),
                     () -> pair.target().number("SELECT count(*) FROM u WHERE id = 9999") == 1,
                     engine.process()::explain);
+            // A publisher streams again only what comes behind the position that it starts from.
+            session.execute(
+                    rows("u", 5001, 5001, "y"),
+                    "INSERT INTO u SELECT g, g || repeat('x', 200)" + " FROM generate_series(6000, 6999) g");
             engine.awaitAction(session, "LEADER_SERIALIZE");
             assertThat(engine.process().log()).contains("wait cycle on the target");
             pair.publisher().execute("DELETE FROM u WHERE id = 9999");
