@@ -31,6 +31,7 @@ final class SubscriptionSection {
             "create_slot",
             "copy_data",
             "streaming",
+            "two_phase",
             "binary",
             "origin",
             "synchronous_commit",
@@ -80,6 +81,7 @@ final class SubscriptionSection {
                 section.bool("copy_data", true),
                 StreamingMode.valueOf(
                         section.oneOf("streaming", "off", List.of("off", "on")).toUpperCase(Locale.ROOT)),
+                section.bool("two_phase", false),
                 BinaryMode.valueOf(section.oneOf("binary", "auto", List.of("auto", "true", "false"))
                         .toUpperCase(Locale.ROOT)),
                 Origin.valueOf(

@@ -76,6 +76,7 @@ class ConfigReaderTest {
         assertThat(options.receiveQueueBytes()).isEqualTo(16 << 20);
         assertThat(options.batch()).isEqualTo(new BatchLimits(20_000, 16 << 20));
         assertThat(options.streaming()).isEqualTo(StreamingMode.OFF);
+        assertThat(options.twoPhase()).isFalse();
         assertThat(options.spoolMaxBytes()).isZero();
     }
 
@@ -102,6 +103,7 @@ class ConfigReaderTest {
                     receive_queue: 64kB
                     batch: { max_rows: 1, max_bytes: 1MB }
                     streaming: on
+                    two_phase: true
                     binary: true
                     spool: { max_bytes: 2GB }
                 """);
@@ -126,11 +128,12 @@ class ConfigReaderTest {
         assertThat(options.receiveQueueBytes()).isEqualTo(64 << 10);
         assertThat(options.batch()).isEqualTo(new BatchLimits(1, 1 << 20));
         assertThat(options.streaming()).isEqualTo(StreamingMode.ON);
+        assertThat(options.twoPhase()).isTrue();
         assertThat(options.binary()).isEqualTo(BinaryMode.TRUE);
         assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(19);
+        assertThat(SubscriptionSection.KEYS).hasSize(20);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
         assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);
@@ -138,7 +141,6 @@ class ConfigReaderTest {
 
     @ParameterizedTest
     @CsvSource({
-        "two_phase: false",
         "create_tables: none",
         "failover: false",
         "conflict_resolution: {}",

@@ -1,8 +1,11 @@
 package dev.pgapply.worker.jdbc;
 
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.core.target.TwoPhaseSession;
 import java.sql.Connection;
 
 /**
@@ -26,6 +29,11 @@ public interface SessionCommit {
 
     /** Records, outside a transaction, that there was nothing to apply up to a position; durable when this returns. */
     void recordIdle(Lsn idleLsn);
+
+    /** The same connection's prepared transactions. */
+    default TwoPhaseSession twoPhase() {
+        throw new ApplyException(Kind.PRECONDITION, "the session records no prepared transactions");
+    }
 
     /** Up to where the target's WAL is durable; asked outside a transaction. */
     Lsn flushedLsn();

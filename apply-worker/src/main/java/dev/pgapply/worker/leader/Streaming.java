@@ -10,6 +10,7 @@ import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
+import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.StreamedChanges;
 import dev.pgapply.worker.catalog.Ownership;
 import dev.pgapply.worker.jdbc.PostgresConnections;
@@ -70,12 +71,7 @@ final class Streaming implements AutoCloseable {
                 options.name(),
                 options.slotName(),
                 start.startLsn(),
-                PgOutputOptions.forPublisher(
-                        start.publisher().serverVersionNum(),
-                        options.publications(),
-                        start.binary(),
-                        options.streaming(),
-                        options.origin()),
+                pgOutputOptions(options, start),
                 options.walReceiverStatusInterval(),
                 options.walReceiverTimeout());
         Receiver receiver =
@@ -86,12 +82,14 @@ final class Streaming implements AutoCloseable {
                     options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
             OpenRelations relations =
                     new OpenRelations(target, ticker, new BinaryGuard(options.binary(), start, fallback));
+            BatchBuilder batch = new BatchBuilder(options.batch());
             ApplyDispatcher dispatcher = new ApplyDispatcher(
                     originName,
-                    new BatchBuilder(options.batch()),
+                    batch,
                     relations,
                     start.tables(),
                     new StreamedChanges(options.streaming(), spool, relations, stats),
+                    new PreparedTransactions(start.twoPhase(), batch, session, start.startLsn(), stats),
                     positions,
                     stats,
                     session::submit);
@@ -109,6 +107,16 @@ final class Streaming implements AutoCloseable {
             receiver.close();
             throw e;
         }
+    }
+
+    private static PgOutputOptions pgOutputOptions(SubscriptionOptions options, StreamStart start) {
+        PgOutputOptions asked = PgOutputOptions.forPublisher(
+                start.publisher().serverVersionNum(),
+                options.publications(),
+                start.binary(),
+                options.streaming(),
+                options.origin());
+        return start.twoPhase() ? asked.withTwoPhase() : asked;
     }
 
     private Streaming(

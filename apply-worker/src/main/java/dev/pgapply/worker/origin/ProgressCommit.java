@@ -5,6 +5,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.core.target.TwoPhaseSession;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
@@ -223,6 +224,11 @@ public final class ProgressCommit implements SessionCommit {
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not ask the target how far its WAL is flushed", e);
         }
+    }
+
+    @Override
+    public TwoPhaseSession twoPhase() {
+        return new PreparedTransactionRecord(connection, subid);
     }
 
     /** The end_lsn of the last transaction that this session committed, or that it found in the record. */

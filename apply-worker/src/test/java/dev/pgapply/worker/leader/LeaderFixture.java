@@ -18,6 +18,7 @@ import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
+import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.RecordingSession;
 import dev.pgapply.worker.apply.StreamedChanges;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -55,12 +56,14 @@ final class LeaderFixture implements AutoCloseable {
 
     LeaderFixture(Path spool) {
         OpenRelations relations = new OpenRelations(new OneTable(), ticker, entry -> {});
+        BatchBuilder batch = new BatchBuilder(new BatchLimits(1000, 1 << 20));
         ApplyDispatcher dispatcher = new ApplyDispatcher(
                 "pgapply_7",
-                new BatchBuilder(new BatchLimits(1000, 1 << 20)),
+                batch,
                 relations,
                 new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null))),
                 new StreamedChanges(StreamingMode.OFF, SpoolDirectory.open(spool, 7, 0), relations, stats),
+                new PreparedTransactions(false, batch, session, START, stats),
                 positions,
                 stats,
                 session::submit);
