@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
  * @param createSlot whether the first start creates the slot; false: it must exist
  * @param copyData whether the first start copies the tables' rows
  * @param streaming whether transactions are sent before they commit
+ * @param twoPhase whether a prepared transaction is prepared on the target too, instead of applied when it commits
  * @param binary whether values are asked for in binary form
  * @param synchronousCommit the value for the apply session, as PostgreSQL writes it
  * @param maxParallelApplyWorkers how many streamed transactions may be applied while in progress; 0: all are spooled
@@ -33,6 +34,7 @@ public record SubscriptionOptions(
         boolean createSlot,
         boolean copyData,
         StreamingMode streaming,
+        boolean twoPhase,
         BinaryMode binary,
         Origin origin,
         String synchronousCommit,

@@ -1,5 +1,7 @@
 package dev.pgapply.core.target;
 
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.batch.Change;
 import dev.pgapply.core.batch.SetPlan;
@@ -8,7 +10,7 @@ import java.time.Instant;
 
 /**
  * One connection to the target that applies changes. Owned by one thread; nobody else touches it. Every method that meets a server's
- * refusal throws {@link dev.pgapply.core.ApplyException} with the kind that the dialect gives it.
+ * refusal throws {@link ApplyException} with the kind that the dialect gives it.
  *
  * <p>Order: {@link #begin}, then any number of executions and savepoints, then {@link #commit} or {@link #rollback}. After an error
  * of kind CONNECTION the outcome of whatever was under way is unknown and the session is closed.
@@ -63,6 +65,15 @@ public interface TargetSession extends AutoCloseable {
 
     /** The server process of this session, as the server's views of locks name it. Any thread. */
     int backendPid();
+
+    /**
+     * What the session can do with prepared transactions.
+     *
+     * @throws ApplyException of kind PRECONDITION if the target has none
+     */
+    default TwoPhaseSession twoPhase() {
+        throw new ApplyException(Kind.PRECONDITION, "the target has no prepared transactions");
+    }
 
     /** Cuts the connection at once, whatever it is doing. The one method that another thread may call. */
     void abort();

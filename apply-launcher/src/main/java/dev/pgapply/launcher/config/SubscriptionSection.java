@@ -31,6 +31,7 @@ final class SubscriptionSection {
             "create_slot",
             "copy_data",
             "streaming",
+            "two_phase",
             "binary",
             "origin",
             "synchronous_commit",
@@ -83,6 +84,7 @@ final class SubscriptionSection {
                 section.bool("copy_data", true),
                 StreamingMode.valueOf(section.oneOf("streaming", "parallel", List.of("off", "on", "parallel"))
                         .toUpperCase(Locale.ROOT)),
+                section.bool("two_phase", false),
                 BinaryMode.valueOf(section.oneOf("binary", "auto", List.of("auto", "true", "false"))
                         .toUpperCase(Locale.ROOT)),
                 Origin.valueOf(

@@ -78,6 +78,7 @@ class ConfigReaderTest {
         assertThat(options.streaming()).isEqualTo(StreamingMode.PARALLEL);
         assertThat(options.maxParallelApplyWorkers()).isEqualTo(2);
         assertThat(options.streamSendTimeout()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(options.twoPhase()).isFalse();
         assertThat(options.spoolMaxBytes()).isZero();
     }
 
@@ -106,6 +107,7 @@ class ConfigReaderTest {
                     receive_queue: 64kB
                     batch: { max_rows: 1, max_bytes: 1MB }
                     streaming: on
+                    two_phase: true
                     binary: true
                     spool: { max_bytes: 2GB }
                 """);
@@ -132,18 +134,19 @@ class ConfigReaderTest {
         assertThat(options.receiveQueueBytes()).isEqualTo(64 << 10);
         assertThat(options.batch()).isEqualTo(new BatchLimits(1, 1 << 20));
         assertThat(options.streaming()).isEqualTo(StreamingMode.ON);
+        assertThat(options.twoPhase()).isTrue();
         assertThat(options.binary()).isEqualTo(BinaryMode.TRUE);
         assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(21);
+        assertThat(SubscriptionSection.KEYS).hasSize(22);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
         assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);
     }
 
     @ParameterizedTest
-    @CsvSource({"two_phase: false", "create_tables: none", "failover: false", "conflict_resolution: {}"})
+    @CsvSource({"create_tables: none", "failover: false", "conflict_resolution: {}"})
     void a_key_of_a_later_release_is_unknown(String line) {
         refused(with(line), "unknown key \"subscriptions[0]." + line.substring(0, line.indexOf(':')), "line 6");
     }

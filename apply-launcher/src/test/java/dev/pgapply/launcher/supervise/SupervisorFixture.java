@@ -121,6 +121,7 @@ public final class SupervisorFixture {
                 true,
                 true,
                 StreamingMode.OFF,
+                false,
                 BinaryMode.AUTO,
                 SubscriptionOptions.Origin.ANY,
                 "off",

@@ -3,19 +3,25 @@ package dev.pgapply.worker.apply;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.Xid;
 import dev.pgapply.core.batch.BatchBuilder;
 import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.TransactionSlice;
 import dev.pgapply.core.pgoutput.Begin;
+import dev.pgapply.core.pgoutput.BeginPrepare;
 import dev.pgapply.core.pgoutput.Commit;
+import dev.pgapply.core.pgoutput.CommitPrepared;
 import dev.pgapply.core.pgoutput.Delete;
 import dev.pgapply.core.pgoutput.Insert;
 import dev.pgapply.core.pgoutput.MessageType;
 import dev.pgapply.core.pgoutput.PgOutputDecoder;
 import dev.pgapply.core.pgoutput.PgOutputMessage;
+import dev.pgapply.core.pgoutput.Prepare;
 import dev.pgapply.core.pgoutput.Relation;
+import dev.pgapply.core.pgoutput.RollbackPrepared;
 import dev.pgapply.core.pgoutput.StreamAbort;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.pgoutput.StreamStart;
 import dev.pgapply.core.pgoutput.Truncate;
 import dev.pgapply.core.pgoutput.Update;
@@ -44,6 +50,7 @@ public final class ApplyDispatcher {
     private final OpenRelations relations;
     private final ChangeCollector changes;
     private final StreamedChanges streamed;
+    private final PreparedTransactions prepared;
     private final AppliedPositions positions;
     private final SubscriptionStats stats;
     private final Consumer<ChangeBatch> sealed;
@@ -61,12 +68,14 @@ public final class ApplyDispatcher {
             OpenRelations relations,
             SubscribedTables tables,
             StreamedChanges streamed,
+            PreparedTransactions prepared,
             AppliedPositions positions,
             SubscriptionStats stats,
             Consumer<ChangeBatch> sealed) {
         this.batch = batch;
         this.relations = relations;
         this.streamed = streamed;
+        this.prepared = prepared;
         this.positions = positions;
         this.stats = stats;
         this.sealed = sealed;
@@ -113,6 +122,7 @@ public final class ApplyDispatcher {
         } catch (ApplyException e) {
             batch.dropOpenTransaction();
             transaction = null;
+            prepared.drop();
             throw context.addTo(e);
         }
     }
@@ -127,20 +137,16 @@ public final class ApplyDispatcher {
             case STREAM_STOP -> handleStreamStop();
             case STREAM_ABORT -> throw new IllegalStateException("a STREAM ABORT message keeps its bytes");
             case STREAM_COMMIT -> handleStreamCommit((StreamCommit) message, givenUp);
-            case BEGIN_PREPARE, PREPARE, COMMIT_PREPARED, ROLLBACK_PREPARED, STREAM_PREPARE ->
-                throw new ApplyException(
-                        Kind.PROTOCOL_VIOLATION,
-                        "the publisher sent " + message.type().label() + " although two_phase was not asked for");
+            case BEGIN_PREPARE -> handleBeginPrepare((BeginPrepare) message);
+            case PREPARE -> handlePrepare((Prepare) message);
+            case COMMIT_PREPARED -> handleCommitPrepared((CommitPrepared) message);
+            case ROLLBACK_PREPARED -> handleRollbackPrepared((RollbackPrepared) message);
+            case STREAM_PREPARE -> handleStreamPrepare((StreamPrepare) message, givenUp);
         };
     }
 
     private @Nullable Lsn handleBegin(Begin begin) {
-        streamed.requireNoBlock(MessageType.BEGIN, begin.xid());
-        if (transaction != null) {
-            throw new ApplyException(
-                    Kind.PROTOCOL_VIOLATION,
-                    "transaction " + begin.xid() + " begins inside transaction " + transaction.xid());
-        }
+        requireNoTransaction(MessageType.BEGIN, begin.xid());
         transaction = begin;
         context.transaction(begin.xid(), begin.finalLsn());
         if (isApplied(begin)) {
@@ -153,17 +159,27 @@ public final class ApplyDispatcher {
         return null;
     }
 
+    private void requireNoTransaction(MessageType type, Xid xid) {
+        streamed.requireNoBlock(type, xid);
+        if (transaction != null) {
+            throw new ApplyException(
+                    Kind.PROTOCOL_VIOLATION,
+                    type.label() + " message of transaction " + xid + " inside transaction " + transaction.xid());
+        }
+    }
+
     /**
      * Whether the target has the transaction already. Only end_lsn may be compared with the progress, since the next transaction's
      * commit LSN may equal it; a commit record that begins before the progress also ends at or before it, for the progress is a
-     * record's end. {@link #handleCommit} checks that conclusion.
+     * record's end. {@link #handleCommit} checks that conclusion. A PREPARE says nothing by its position.
      */
     private boolean isApplied(Begin begin) {
-        return begin.finalLsn().isBefore(startLsn);
+        return !prepared.isOpen() && begin.finalLsn().isBefore(startLsn);
     }
 
     private Lsn handleCommit(Commit commit) {
         Begin begin = requireTransaction();
+        prepared.requireNone(MessageType.COMMIT, begin.xid());
         if (!begin.finalLsn().equals(commit.commitLsn())) {
             // worker.c, apply_handle_commit: "incorrect commit LSN %X/%X in commit message (expected %X/%X)"
             throw new ApplyException(
@@ -300,6 +316,54 @@ public final class ApplyDispatcher {
     /** Throws what ended a parallel apply worker, if something has. */
     public void throwWorkerFailure() {
         streamed.workers().throwFailure();
+    }
+
+    private @Nullable Lsn handleBeginPrepare(BeginPrepare begin) {
+        requireNoTransaction(MessageType.BEGIN_PREPARE, begin.xid());
+        context.transaction(begin.xid(), begin.prepareLsn());
+        sealWhole();
+        transaction = prepared.handleBeginPrepare(begin);
+        return null;
+    }
+
+    private Lsn handlePrepare(Prepare prepare) {
+        streamed.requireNoBlock(MessageType.PREPARE, prepare.xid());
+        Lsn end = prepared.handlePrepare(prepare);
+        transaction = null;
+        sealWhole();
+        return end;
+    }
+
+    private Lsn handleCommitPrepared(CommitPrepared message) {
+        requireNoTransaction(MessageType.COMMIT_PREPARED, message.xid());
+        context.transaction(message.xid(), message.commitLsn());
+        sealWhole();
+        return prepared.handleCommitPrepared(message);
+    }
+
+    private Lsn handleRollbackPrepared(RollbackPrepared message) {
+        requireNoTransaction(MessageType.ROLLBACK_PREPARED, message.xid());
+        context.transaction(message.xid(), message.rollbackEndLsn());
+        sealWhole();
+        return prepared.handleRollbackPrepared(message);
+    }
+
+    /** worker.c, apply_handle_stream_prepare: replays the transaction as one that is prepared; null if that was given up. */
+    private @Nullable Lsn handleStreamPrepare(StreamPrepare prepare, BooleanSupplier givenUp) {
+        context.transaction(prepare.xid(), prepare.prepareLsn());
+        SpooledTransaction spooled = streamed.handleStreamPrepare(prepare);
+        Lsn unused = handleBeginPrepare(new BeginPrepare(
+                prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime(), prepare.xid(), prepare.gid()));
+        if (!replay(spooled, givenUp)) {
+            return null;
+        }
+        context.message(MessageType.STREAM_PREPARE, null);
+        Lsn end = handlePrepare(new Prepare(
+                prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime(), prepare.xid(), prepare.gid()));
+        // pgoutput.c, pgoutput_stream_prepare_txn: its relations are not counted as sent, so nobody else is meant to
+        // have them.
+        streamed.finish(spooled);
+        return end;
     }
 
     /** worker.c, apply_spooled_messages; false if it was given up. */

@@ -5,10 +5,13 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.TransactionSlice;
+import dev.pgapply.core.pgoutput.CommitPrepared;
+import dev.pgapply.core.pgoutput.RollbackPrepared;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.transaction.FlushPositions;
+import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * thread {@code apply-session/<subscription>}. After a failure the session executes nothing more, and every call of the leader
  * throws it.
  */
-public final class ApplySession implements AutoCloseable {
+public final class ApplySession implements PreparedTransactions.Sink, AutoCloseable {
 
     /** How often the flushed position is asked for while commits wait for it (the WAL writer's delay, walwriter.c). */
     private static final Duration FLUSH_POLL = Duration.ofMillis(200);
@@ -45,9 +49,12 @@ public final class ApplySession implements AutoCloseable {
     /** How long an orderly end may take before the connection is cut. */
     private static final Duration CLOSE_PATIENCE = Duration.ofMillis(500);
 
-    private sealed interface Command permits Apply, Idle, Elsewhere, Barrier {}
+    private sealed interface Command permits Apply, Prepared, Idle, Elsewhere, Barrier {}
 
     private record Apply(ChangeBatch batch) implements Command {}
+
+    /** A step of a prepared transaction that is not a batch. */
+    private record Prepared(Consumer<PreparedApplier> step) implements Command {}
 
     private record Idle(Lsn lsn) implements Command {}
 
@@ -60,6 +67,7 @@ public final class ApplySession implements AutoCloseable {
     private final AppliedPositions positions;
     private final Runnable feedbackDue;
     private final TransactionApplier applier;
+    private final PreparedApplier prepared;
     private final FlushPositions unflushed;
     private final BlockingQueue<Command> commands = new ArrayBlockingQueue<>(1);
     private final AtomicInteger pending = new AtomicInteger();
@@ -79,7 +87,9 @@ public final class ApplySession implements AutoCloseable {
         this.positions = positions;
         this.unflushed = new FlushPositions(positions.flushedLsn());
         this.feedbackDue = feedbackDue;
-        this.applier = new TransactionApplier(session, stats, new ApplyErrorContext(originName), this::committed);
+        ApplyErrorContext context = new ApplyErrorContext(originName);
+        this.applier = new TransactionApplier(session, stats, context, this::committed);
+        this.prepared = new PreparedApplier(session, applier, positions::appliedLsn, stats, context, this::committed);
         this.thread = new Thread(this::run, "apply-session/" + subscription);
     }
 
@@ -105,6 +115,21 @@ public final class ApplySession implements AutoCloseable {
     /** Hands a batch over; waits while one is waiting already. Called by the leader. */
     public void submit(ChangeBatch batch) {
         put(new Apply(batch), () -> false);
+    }
+
+    @Override
+    public void beginPrepare(PreparedTransaction transaction) {
+        put(new Prepared(applier -> applier.begin(transaction)), () -> false);
+    }
+
+    @Override
+    public void commitPrepared(CommitPrepared message) {
+        put(new Prepared(applier -> applier.commitPrepared(message)), () -> false);
+    }
+
+    @Override
+    public void rollbackPrepared(RollbackPrepared message) {
+        put(new Prepared(applier -> applier.rollbackPrepared(message)), () -> false);
     }
 
     /** Has an idle position recorded durably, after everything handed over before. Called by the leader. */
@@ -228,7 +253,13 @@ public final class ApplySession implements AutoCloseable {
             if (end != null && unflushed.isEmpty()) {
                 positions.oldestUnflushed(end.commitTime());
             }
-            applier.apply(apply.batch());
+            if (prepared.isOpen()) {
+                prepared.apply(apply.batch());
+            } else {
+                applier.apply(apply.batch());
+            }
+        } else if (command instanceof Prepared step) {
+            step.step().accept(prepared);
         } else if (command instanceof Idle idle) {
             session.recordIdle(idle.lsn());
             unflushed.recordIdle(idle.lsn());

@@ -8,6 +8,7 @@ import dev.pgapply.core.pgoutput.PgOutputDecoder;
 import dev.pgapply.core.pgoutput.Relation;
 import dev.pgapply.core.pgoutput.StreamAbort;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.pgoutput.StreamStart;
 import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.StreamingMode;
@@ -265,8 +266,17 @@ public final class StreamedChanges {
 
     /** The transaction has ended; the caller replays it or has its worker end it, and calls {@link #finish}. */
     SpooledTransaction handleStreamCommit(StreamCommit commit) {
-        StreamedTransaction unused = transactions.end(MessageType.STREAM_COMMIT.label(), commit.xid());
-        return known(commit.xid());
+        return end(MessageType.STREAM_COMMIT, commit.xid());
+    }
+
+    /** The transaction is prepared; the caller replays it, and calls {@link #finish}. */
+    SpooledTransaction handleStreamPrepare(StreamPrepare prepare) {
+        return end(MessageType.STREAM_PREPARE, prepare.xid());
+    }
+
+    private SpooledTransaction end(MessageType type, Xid xid) {
+        StreamedTransaction unused = transactions.end(type.label(), xid);
+        return known(xid);
     }
 
     /** Nothing of the transaction is needed any more. */

@@ -16,6 +16,7 @@ import dev.pgapply.core.target.SetOutcome;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,9 @@ final class TransactionApplier {
     private final ApplyErrorContext context;
     private final CommitListener listener;
     private final Tally tally = new Tally();
+
+    /** What the slice belongs to that is being executed, if it ends with PREPARE. */
+    private @Nullable PreparedTransaction preparing;
 
     TransactionApplier(
             TargetSession session, SubscriptionStats stats, ApplyErrorContext context, CommitListener listener) {
@@ -138,6 +142,14 @@ final class TransactionApplier {
         context.clear();
     }
 
+    /** Executes a part of a transaction that is to be prepared; when this returns with the last one, it is. */
+    void applyPrepared(TransactionSlice slice, @Nullable SetPlan plan, PreparedTransaction transaction) {
+        stats.batches.increment();
+        preparing = transaction;
+        applySlice(slice, plan);
+        preparing = null;
+    }
+
     private void applySlice(TransactionSlice slice, @Nullable SetPlan plan) {
         try {
             if (slice.first()) {
@@ -149,9 +161,7 @@ final class TransactionApplier {
             }
             if (slice.end() != null) {
                 context.transaction(slice.xid(), slice.finalLsn());
-                context.message(MessageType.COMMIT, null);
-                commit(slice);
-                stats.transactions.increment();
+                end(slice);
             }
         } catch (ApplyException e) {
             tally.clear();
@@ -161,6 +171,19 @@ final class TransactionApplier {
             throw context.addTo(e);
         }
         context.clear();
+    }
+
+    private void end(TransactionSlice slice) {
+        PreparedTransaction transaction = preparing;
+        if (transaction == null) {
+            context.message(MessageType.COMMIT, null);
+            commit(slice);
+            stats.transactions.increment();
+        } else {
+            context.message(MessageType.PREPARE, null);
+            session.twoPhase().prepare(transaction);
+            tally.publish();
+        }
     }
 
     /** False if the plan was undone, back to the savepoint, and the slice has to be replayed exactly. */

@@ -17,7 +17,10 @@ final class CatalogSchema {
     /** The advisory lock of who migrates: "pgapply" in ASCII, no subid can give it ({@link Ownership} uses the other half). */
     private static final long MIGRATION_LOCK = 0x70676170706c79L;
 
-    /** One script a version; never changed once released, only followed. */
+    /**
+     * One script a version; never changed once released, only followed. The prepared transactions' table has no foreign key: its check
+     * would let a prepared transaction hold a lock on the subscription's row.
+     */
     private static final List<String> VERSIONS = List.of("""
             CREATE TABLE pgapply.subscription (
                 subid int PRIMARY KEY CHECK (subid > 0),
@@ -59,6 +62,19 @@ final class CatalogSchema {
                 epoch int NOT NULL DEFAULT 0
             );
             COMMENT ON SCHEMA pgapply IS 'state of pgapply subscriptions into this database';
+            """, """
+            ALTER TABLE pgapply.subscription ADD COLUMN two_phase_state "char" NOT NULL DEFAULT 'd'
+                CHECK (two_phase_state IN ('d', 'p', 'e'));
+            CREATE TABLE pgapply.prepared_transaction (
+                subid int NOT NULL,
+                gid text NOT NULL,
+                finished boolean NOT NULL,
+                prepare_end_lsn pg_lsn NOT NULL,
+                prepare_time timestamptz NOT NULL,
+                PRIMARY KEY (subid, gid, finished)
+            );
+            COMMENT ON COLUMN pgapply.prepared_transaction.finished IS
+                'false: recorded before PREPARE TRANSACTION; true: inserted by the prepared transaction itself';
             """);
 
     private CatalogSchema() {}

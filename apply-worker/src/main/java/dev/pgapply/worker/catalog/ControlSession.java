@@ -1,9 +1,11 @@
 package dev.pgapply.worker.catalog;
 
+import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.origin.OriginStatus;
+import dev.pgapply.worker.origin.PreparedTransactionRecord;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import java.sql.Connection;
 import java.util.Collection;
@@ -43,6 +45,11 @@ public final class ControlSession implements AutoCloseable {
         return catalog.find(connection, subscription);
     }
 
+    /** Brings the schema to this version. */
+    public void migrate() {
+        catalog.migrate(connection);
+    }
+
     /** Creates the subscription's rows; see {@link SubscriptionCatalog#create}. */
     public SubscriptionRow create(String slotName, PublisherIdentity publisher) {
         return catalog.create(connection, subscription, slotName, publisher);
@@ -74,6 +81,22 @@ public final class ControlSession implements AutoCloseable {
     /** The types of the columns of those of the tables that exist. */
     public Map<QualifiedName, Map<String, TargetColumnType>> columnTypes(Collection<QualifiedName> tables) {
         return TargetColumnType.read(connection, tables);
+    }
+
+    /** Tables whose copy stands at or before where the stream begins are ready: nothing before it will be sent. */
+    public void setReady(SubscriptionRow row, Lsn startLsn) {
+        new TableCatalog().setReady(connection, row.subid(), startLsn);
+    }
+
+    public void setTwoPhaseState(SubscriptionRow row, TwoPhaseState state) {
+        catalog.setTwoPhaseState(connection, row.subid(), state);
+    }
+
+    /** How many transactions the target can have prepared at a time; 0: none. */
+    public int maxPreparedTransactions() {
+        return CatalogStatements.run(
+                "could not ask the target for max_prepared_transactions",
+                () -> PreparedTransactionRecord.maxPreparedTransactions(connection));
     }
 
     public void setTimeline(SubscriptionRow row, int timeline) {

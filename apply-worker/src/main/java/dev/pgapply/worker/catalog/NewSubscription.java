@@ -4,6 +4,7 @@ import static dev.pgapply.worker.catalog.CatalogStatements.update;
 
 import dev.pgapply.worker.origin.NativeOrigin;
 import dev.pgapply.worker.origin.OriginStatus;
+import dev.pgapply.worker.origin.PreparedTransactionRecord;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -51,10 +52,12 @@ final class NewSubscription {
             try (PreparedStatement statement =
                     connection.prepareStatement("SELECT EXISTS (SELECT FROM pg_replication_origin WHERE roname = ?)"
                             + " OR EXISTS (SELECT FROM pg_subscription WHERE oid = ?)"
+                            + " OR EXISTS (SELECT FROM pg_prepared_xacts WHERE starts_with(gid, ?))"
                             + " OR EXISTS (SELECT FROM pgapply.subscription WHERE subid = ?)")) {
                 statement.setString(1, NativeOrigin.name(subid));
                 statement.setInt(2, subid);
-                statement.setInt(3, subid);
+                statement.setString(3, PreparedTransactionRecord.gidPrefix(subid));
+                statement.setInt(4, subid);
                 try (ResultSet row = statement.executeQuery()) {
                     if (row.next() && !row.getBoolean(1)) {
                         return subid;

@@ -29,9 +29,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SubscriptionCatalog {
 
+    // By its name in the row: whoever only reads may meet a schema that was not migrated yet.
     private static final String SELECT = "SELECT subid, name, enabled, disabled_reason, slot_state, slot_name,"
             + " publisher_system_identifier, publisher_timeline, publisher_database, target_system_identifier,"
-            + " target_database_oid::bigint, consistent_point::text, created_at FROM pgapply.subscription";
+            + " target_database_oid::bigint, coalesce(to_jsonb(s) ->> 'two_phase_state', 'd'), consistent_point::text, created_at"
+            + " FROM pgapply.subscription AS s";
 
     private final RandomGenerator random;
 
@@ -196,6 +198,19 @@ public final class SubscriptionCatalog {
                         subid));
     }
 
+    /** Records the state that two_phase is in from now on. Commits. */
+    public void setTwoPhaseState(Connection connection, int subid, TwoPhaseState state) {
+        run(
+                "could not record the state of two_phase",
+                () -> DurableTransaction.commit(
+                        connection,
+                        () -> update(
+                                connection,
+                                "UPDATE pgapply.subscription SET two_phase_state = ?::text::\"char\" WHERE subid = ?",
+                                String.valueOf(state.code()),
+                                subid)));
+    }
+
     /** Disables the subscription, across restarts, until {@link #enable}. Commits. */
     public void disable(Connection connection, int subid, String reason) {
         setEnabled(connection, subid, false, reason);
@@ -226,8 +241,10 @@ public final class SubscriptionCatalog {
     public void drop(Connection connection, int subid) {
         run("could not drop the subscription's rows", () -> {
             NativeOrigin.drop(connection, subid);
-            return DurableTransaction.commit(
-                    connection, () -> update(connection, "DELETE FROM pgapply.subscription WHERE subid = ?", subid));
+            return DurableTransaction.commit(connection, () -> {
+                update(connection, "DELETE FROM pgapply.prepared_transaction WHERE subid = ?", subid);
+                return update(connection, "DELETE FROM pgapply.subscription WHERE subid = ?", subid);
+            });
         });
     }
 
@@ -254,8 +271,9 @@ public final class SubscriptionCatalog {
                         row.getString(6),
                         new SubscriptionRow.Publisher(row.getString(7), row.getInt(8), row.getString(9)),
                         new TargetIdentity(row.getString(10), row.getLong(11)),
-                        lsn(row.getString(12)),
-                        row.getObject(13, OffsetDateTime.class).toInstant()));
+                        TwoPhaseState.of(row.getString(12)),
+                        lsn(row.getString(13)),
+                        row.getObject(14, OffsetDateTime.class).toInstant()));
             }
             return rows;
         }

@@ -5,6 +5,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.origin.PreparedTransactionRecord;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import dev.pgapply.worker.publisher.ReplicationSlot;
@@ -17,8 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a subscription for good (subscriptioncmds.c, DropSubscription): as its owner it removes the slot on the publisher, then the origin
- * and the rows on the target. The record goes last, so that a drop that fails can be repeated; it also ends what a first start that
+ * Ends a subscription for good (subscriptioncmds.c, DropSubscription): as its owner it removes the slot on the publisher, then what is
+ * still prepared, the origin and the rows on the target. The record goes last, so that a drop that fails can be repeated; it also ends what a first start that
  * crashed has left. Used once, on one thread.
  */
 public final class SubscriptionDrop {
@@ -73,6 +74,10 @@ public final class SubscriptionDrop {
         List<String> removed = new ArrayList<>();
         if (row.slotState() != SlotState.NONE) {
             removed.add(dropSlot(row));
+        }
+        catalog.migrate(connection);
+        for (String gid : PreparedTransactionRecord.rollBackAll(connection, row.subid())) {
+            removed.add("prepared transaction \"" + gid + "\", rolled back");
         }
         catalog.drop(connection, row.subid());
         removed.add("state of subscription \"" + options.name() + "\" in "

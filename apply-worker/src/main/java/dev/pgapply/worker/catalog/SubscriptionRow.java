@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param disabledReason why it is disabled, for people; null while it is enabled
  * @param publisher which cluster and database it was made for
  * @param target which cluster and database it was made in
+ * @param twoPhaseState whether prepared transactions are sent as such
  * @param consistentPoint where the slot begins and the first copy is consistent; null until the slot exists
  */
 public record SubscriptionRow(
@@ -22,6 +23,7 @@ public record SubscriptionRow(
         String slotName,
         Publisher publisher,
         TargetIdentity target,
+        TwoPhaseState twoPhaseState,
         @Nullable Lsn consistentPoint,
         Instant createdAt) {
 

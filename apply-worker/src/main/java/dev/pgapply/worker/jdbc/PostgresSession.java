@@ -11,9 +11,11 @@ import dev.pgapply.core.relation.TargetTable;
 import dev.pgapply.core.target.ChangeOutcome;
 import dev.pgapply.core.target.SetOutcome;
 import dev.pgapply.core.target.TargetSession;
+import dev.pgapply.core.target.TwoPhaseSession;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
@@ -147,7 +149,7 @@ public final class PostgresSession implements TargetSession {
     @Override
     public void rollbackTo(String name) {
         pipeline.discard();
-        rowTypes.rolledBack();
+        rowTypes.rolledBackTo();
         triggersPlanFreely = false;
         guarded(() -> {
             pipeline.add("ROLLBACK TO SAVEPOINT " + Identifiers.quote(name));
@@ -166,6 +168,26 @@ public final class PostgresSession implements TargetSession {
         rowTypes.committed();
         inTransaction = false;
         return committed;
+    }
+
+    @Override
+    public TwoPhaseSession twoPhase() {
+        return new PostgresTwoPhase(commit.twoPhase(), rowTypes, this::sendCollected, this::prepared);
+    }
+
+    private void sendCollected(List<String> more) {
+        guarded(() -> {
+            for (String sql : more) {
+                pipeline.add(sql);
+            }
+            pipeline.flush();
+            return true;
+        });
+    }
+
+    private void prepared() {
+        rowTypes.committed();
+        inTransaction = false;
     }
 
     @Override

@@ -1,8 +1,11 @@
 package dev.pgapply.worker.jdbc;
 
+import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.core.target.TwoPhaseSession;
 import java.sql.Connection;
 
 /**
@@ -30,6 +33,11 @@ public interface SessionCommit {
 
     /** Another session has committed: {@link #flushedLsn} sees to that commit, too. */
     void noteCommit(LocalCommit local);
+
+    /** The same connection's prepared transactions. */
+    default TwoPhaseSession twoPhase() {
+        throw new ApplyException(Kind.PRECONDITION, "the session records no prepared transactions");
+    }
 
     /** Up to where the target's WAL is durable; asked outside a transaction. */
     Lsn flushedLsn();

@@ -10,6 +10,7 @@ import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
+import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.StreamedChanges;
 import dev.pgapply.worker.apply.StreamedTransactionApplier;
 import dev.pgapply.worker.catalog.Ownership;
@@ -91,12 +92,7 @@ final class Streaming implements AutoCloseable {
                 options.name(),
                 options.slotName(),
                 start.startLsn(),
-                PgOutputOptions.forPublisher(
-                        start.publisher().serverVersionNum(),
-                        options.publications(),
-                        start.binary(),
-                        streaming,
-                        options.origin()),
+                pgOutputOptions(options, start, streaming),
                 options.walReceiverStatusInterval(),
                 options.walReceiverTimeout());
         Receiver receiver =
@@ -110,7 +106,8 @@ final class Streaming implements AutoCloseable {
                     new ParallelApplyWorkerPool.Options(
                             options.name(),
                             start.subid(),
-                            options.maxParallelApplyWorkers(),
+                            // A worker could not prepare: two_phase transactions are spooled.
+                            start.twoPhase() ? 0 : options.maxParallelApplyWorkers(),
                             PARALLEL_QUEUE_BYTES,
                             options.streamSendTimeout()),
                     workerSession -> new StreamedTransactionApplier(
@@ -126,12 +123,14 @@ final class Streaming implements AutoCloseable {
                     spoolOnly,
                     stats);
             OpenRelations relations = new OpenRelations(target, ticker, guard);
+            BatchBuilder batch = new BatchBuilder(options.batch());
             ApplyDispatcher dispatcher = new ApplyDispatcher(
                     originName,
-                    new BatchBuilder(options.batch()),
+                    batch,
                     relations,
                     start.tables(),
                     new StreamedChanges(streaming, spool, workers, start.tables(), relations, positions, stats),
+                    new PreparedTransactions(start.twoPhase(), batch, session, start.startLsn(), stats),
                     positions,
                     stats,
                     session::submit);
@@ -166,6 +165,17 @@ final class Streaming implements AutoCloseable {
                     offered.name().toLowerCase(Locale.ROOT));
         }
         return offered;
+    }
+
+    private static PgOutputOptions pgOutputOptions(
+            SubscriptionOptions options, StreamStart start, StreamingMode streaming) {
+        PgOutputOptions asked = PgOutputOptions.forPublisher(
+                start.publisher().serverVersionNum(),
+                options.publications(),
+                start.binary(),
+                streaming,
+                options.origin());
+        return start.twoPhase() ? asked.withTwoPhase() : asked;
     }
 
     private Streaming(

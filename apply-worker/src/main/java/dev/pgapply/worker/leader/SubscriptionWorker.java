@@ -165,6 +165,7 @@ public final class SubscriptionWorker {
     private SubscriptionRow findOrCreate(ControlSession control) {
         SubscriptionRow row = control.find();
         if (row != null) {
+            control.migrate();
             return row;
         }
         requireReady();

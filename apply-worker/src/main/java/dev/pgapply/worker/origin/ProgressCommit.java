@@ -5,6 +5,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.core.target.TwoPhaseSession;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -248,6 +249,11 @@ public final class ProgressCommit implements SessionCommit {
     public void noteCommit(LocalCommit local) {
         Lsn newest = newestLocalLsn;
         newestLocalLsn = newest == null ? local.localLsn() : newest.max(local.localLsn());
+    }
+
+    @Override
+    public TwoPhaseSession twoPhase() {
+        return new PreparedTransactionRecord(connection, subid);
     }
 
     /** The end_lsn of the last transaction that this session committed, or that it found in the record. */

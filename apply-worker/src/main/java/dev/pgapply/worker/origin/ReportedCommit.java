@@ -3,6 +3,7 @@ package dev.pgapply.worker.origin;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.core.target.TwoPhaseSession;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import dev.pgapply.worker.stats.SubscriptionStats;
 
@@ -39,6 +40,11 @@ public final class ReportedCommit implements SessionCommit {
     @Override
     public void noteCommit(LocalCommit local) {
         commit.noteCommit(local);
+    }
+
+    @Override
+    public TwoPhaseSession twoPhase() {
+        return commit.twoPhase();
     }
 
     @Override

@@ -48,6 +48,9 @@ final class PublisherCheck {
                 return;
             }
             checkWalLevel(facts);
+            if (options.twoPhase()) {
+                findings.check("publisher_two_phase", facts::requireTwoPhase);
+            }
             findings.check("publisher_replication", this::checkReplicationConnection);
             findings.check("slot", () -> new SlotCheck(options, publisher, catalog, findings).run(row, facts));
             findings.check("publications", this::checkPublications);

@@ -107,7 +107,7 @@ final class SlotCheck {
 
     private void checkUsable(ReplicationSlot slot) {
         try {
-            slot.requireUsable();
+            slot.requireUsable(options.twoPhase());
             findings.ok(
                     "slot",
                     "replication slot \"" + slot.name() + "\" stands at " + slot.confirmedFlushLsn()

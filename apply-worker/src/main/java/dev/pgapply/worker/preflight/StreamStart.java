@@ -9,7 +9,14 @@ import dev.pgapply.worker.publisher.PublisherFacts;
  *
  * @param startLsn where the target stands, durably: the publisher begins there
  * @param publisherLsn the publisher's position at that moment
+ * @param twoPhase whether prepared transactions are asked for as such
  * @param binary whether values are asked for in binary
  */
 public record StreamStart(
-        int subid, Lsn startLsn, SubscribedTables tables, PublisherFacts publisher, Lsn publisherLsn, boolean binary) {}
+        int subid,
+        Lsn startLsn,
+        SubscribedTables tables,
+        PublisherFacts publisher,
+        Lsn publisherLsn,
+        boolean twoPhase,
+        boolean binary) {}

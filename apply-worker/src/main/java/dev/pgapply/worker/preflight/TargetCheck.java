@@ -36,6 +36,12 @@ final class TargetCheck {
         findings.check("target_schema", this::checkSchema);
         findings.check("target_replication_role", this::checkReplicationRole);
         findings.check("target_origin", () -> checkOrigin(major));
+        if (options.twoPhase()) {
+            findings.check(
+                    "target_two_phase",
+                    () -> StreamStartCheck.requirePreparedTransactions(Integer.parseInt(CatalogQuestions.value(
+                            connection, "SELECT current_setting('max_prepared_transactions')"))));
+        }
         findings.check("target_publication", this::checkPublications);
         return true;
     }

@@ -31,6 +31,8 @@ public record PublisherFacts(
 
     public static final int NEWEST_MAJOR = 18;
 
+    private static final int FIRST_MAJOR_WITH_TWO_PHASE = 15;
+
     /** The release whose rules apply: a server newer than the newest known one is treated as that. */
     public int major() {
         return Math.min(serverVersionNum / 10_000, NEWEST_MAJOR);
@@ -43,6 +45,17 @@ public record PublisherFacts(
     /** Whether the server is newer than what pgapply was tested with: worth a warning, no more. */
     public boolean isNewerThanKnown() {
         return serverVersionNum / 10_000 > NEWEST_MAJOR;
+    }
+
+    /** @throws ApplyException of kind PRECONDITION if the server cannot send prepared transactions (pgoutput.c, 15) */
+    public void requireTwoPhase() {
+        if (major() < FIRST_MAJOR_WITH_TWO_PHASE) {
+            throw ApplyException.withHint(
+                    Kind.PRECONDITION,
+                    "publisher runs PostgreSQL " + serverVersion + ", which does not send prepared transactions",
+                    "set two_phase: false: they are applied at COMMIT PREPARED then; two_phase needs a publisher from PostgreSQL "
+                            + FIRST_MAJOR_WITH_TWO_PHASE + " on");
+        }
     }
 
     /** @throws ApplyException of kind PRECONDITION if the server is too old or writes no logical WAL */

@@ -51,10 +51,11 @@ public record ReplicationSlot(
     }
 
     /**
-     * @throws ApplyException of kind PRECONDITION if it is no slot for pgoutput of this database, or sends prepared transactions; of kind
-     *     SLOT_LOST if it is invalidated
+     * @param twoPhaseWanted the option two_phase
+     * @throws ApplyException of kind PRECONDITION if it is no slot for pgoutput of this database, or sends prepared transactions where
+     *     they are not wanted; of kind SLOT_LOST if it is invalidated
      */
-    public void requireUsable() {
+    public void requireUsable(boolean twoPhaseWanted) {
         if (!isUsable()) {
             throw ApplyException.withHint(
                     Kind.PRECONDITION,
@@ -70,12 +71,12 @@ public record ReplicationSlot(
                     "drop the subscription and begin again with a new copy; max_slot_wal_keep_size on the publisher sets how much"
                             + " WAL a slot may hold");
         }
-        if (twoPhase) {
+        if (twoPhase && !twoPhaseWanted) {
             throw ApplyException.withHint(
                     Kind.PRECONDITION,
                     "replication slot \"" + name
-                            + "\" was created with two_phase, which this subscription does not ask for",
-                    "create the slot without two_phase");
+                            + "\" sends prepared transactions (two_phase), which this subscription does not ask for",
+                    "set two_phase: true; a slot that has it once keeps it, so to be without, begin again with another slot");
         }
     }
 }

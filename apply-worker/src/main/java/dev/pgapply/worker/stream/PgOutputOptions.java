@@ -57,6 +57,13 @@ public record PgOutputOptions(Map<String, String> values) {
         return new PgOutputOptions(values);
     }
 
+    /** The same, asking for prepared transactions as such: for publishers from 15 on. */
+    public PgOutputOptions withTwoPhase() {
+        Map<String, String> more = new LinkedHashMap<>(values);
+        more.put("two_phase", "on");
+        return new PgOutputOptions(more);
+    }
+
     /** logicalproto.h: 2 came with 14, 3 with 15, 4 with 16. */
     static int protocolVersion(int serverVersionNum) {
         if (serverVersionNum >= 160000) {

@@ -40,7 +40,7 @@ final class SlotAdoption {
                     "create it with pg_create_logical_replication_slot('" + row.slotName()
                             + "', 'pgoutput'), or set create_slot: true");
         }
-        slot.requireUsable();
+        slot.requireUsable(options.twoPhase());
         if (slot.activePid() != null) {
             throw ReplicationSlots.inUse(slot);
         }

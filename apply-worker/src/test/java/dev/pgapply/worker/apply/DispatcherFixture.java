@@ -9,7 +9,9 @@ import dev.pgapply.core.batch.Change;
 import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.Step;
 import dev.pgapply.core.batch.TransactionSlice;
+import dev.pgapply.core.pgoutput.CommitPrepared;
 import dev.pgapply.core.pgoutput.Relation;
+import dev.pgapply.core.pgoutput.RollbackPrepared;
 import dev.pgapply.core.pgoutput.Tuple;
 import dev.pgapply.core.relation.TargetColumn;
 import dev.pgapply.core.relation.TargetTable;
@@ -19,6 +21,7 @@ import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.core.target.TargetSession;
+import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -42,25 +45,39 @@ final class DispatcherFixture {
     final AppliedPositions positions = new AppliedPositions(new Lsn(0x100), stats);
     boolean givenUp;
 
+    /** What was handed over, in its order: batches as {@link #batches} shows them, and the steps of prepared transactions. */
+    final List<String> handedOver = new ArrayList<>();
+
     private final List<ChangeBatch> sealed = new ArrayList<>();
 
     DispatcherFixture(Path directory, StreamingMode streaming, int maxRows) {
-        this(directory, streaming, maxRows, ParallelApplyWorkers.NONE);
+        this(directory, streaming, maxRows, false, ParallelApplyWorkers.NONE);
+    }
+
+    DispatcherFixture(Path directory, StreamingMode streaming, int maxRows, boolean twoPhase) {
+        this(directory, streaming, maxRows, twoPhase, ParallelApplyWorkers.NONE);
     }
 
     DispatcherFixture(Path directory, StreamingMode streaming, int maxRows, ParallelApplyWorkers workers) {
+        this(directory, streaming, maxRows, false, workers);
+    }
+
+    private DispatcherFixture(
+            Path directory, StreamingMode streaming, int maxRows, boolean twoPhase, ParallelApplyWorkers workers) {
+        BatchBuilder batch = new BatchBuilder(new BatchLimits(maxRows, 1 << 20));
         spool = SpoolDirectory.open(directory, 7, 0);
         OpenRelations relations = new OpenRelations(new DescribedTarget(), () -> 0, entry -> {});
         SubscribedTables tables = tables();
         dispatcher = new ApplyDispatcher(
                 "pgapply_7",
-                new BatchBuilder(new BatchLimits(maxRows, 1 << 20)),
+                batch,
                 relations,
                 tables,
                 new StreamedChanges(streaming, spool, workers, tables, relations, positions, stats),
+                new PreparedTransactions(twoPhase, batch, new WrittenDown(), positions.appliedLsn(), stats),
                 positions,
                 stats,
-                sealed::add);
+                this::sealed);
     }
 
     /** The one table, ready. */
@@ -92,11 +109,35 @@ final class DispatcherFixture {
      */
     List<String> batches() {
         dispatcher.sealWhole();
-        return sealed.stream()
-                .map(batch -> batch.transactions().stream()
-                        .map(DispatcherFixture::show)
-                        .collect(Collectors.joining(" | ")))
-                .toList();
+        return sealed.stream().map(DispatcherFixture::show).toList();
+    }
+
+    private void sealed(ChangeBatch batch) {
+        sealed.add(batch);
+        handedOver.add(show(batch));
+    }
+
+    private static String show(ChangeBatch batch) {
+        return batch.transactions().stream().map(DispatcherFixture::show).collect(Collectors.joining(" | "));
+    }
+
+    /** Takes the steps of prepared transactions. */
+    private final class WrittenDown implements PreparedTransactions.Sink {
+
+        @Override
+        public void beginPrepare(PreparedTransaction transaction) {
+            handedOver.add("begin prepare " + transaction.xid() + " ending " + transaction.prepareEndLsn());
+        }
+
+        @Override
+        public void commitPrepared(CommitPrepared message) {
+            handedOver.add("commit prepared " + message.xid());
+        }
+
+        @Override
+        public void rollbackPrepared(RollbackPrepared message) {
+            handedOver.add("rollback prepared " + message.xid() + " of " + message.prepareEndLsn());
+        }
     }
 
     private static String show(TransactionSlice slice) {

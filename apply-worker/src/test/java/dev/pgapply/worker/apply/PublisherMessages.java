@@ -73,6 +73,53 @@ public final class PublisherMessages {
         });
     }
 
+    /** Its end_lsn is 8 bytes behind. */
+    static byte[] beginPrepare(int xid, String prepareLsn) {
+        return message('b', out -> prepared(out, xid, prepareLsn));
+    }
+
+    /** Its end_lsn is 8 bytes behind. */
+    static byte[] prepare(int xid, String prepareLsn) {
+        return message('P', out -> {
+            out.writeByte(0);
+            prepared(out, xid, prepareLsn);
+        });
+    }
+
+    /** Its end_lsn is 8 bytes behind. */
+    static byte[] streamPrepare(int xid, String prepareLsn) {
+        return message('p', out -> {
+            out.writeByte(0);
+            prepared(out, xid, prepareLsn);
+        });
+    }
+
+    /** Its end_lsn is 8 bytes behind. */
+    static byte[] commitPrepared(int xid, String commitLsn) {
+        return message('K', out -> {
+            out.writeByte(0);
+            prepared(out, xid, commitLsn);
+        });
+    }
+
+    static byte[] rollbackPrepared(int xid, String prepareEndLsn, String rollbackEndLsn) {
+        return message('r', out -> {
+            out.writeByte(0);
+            lsn(out, prepareEndLsn);
+            lsn(out, rollbackEndLsn);
+            out.writeLong(0);
+            out.writeLong(0);
+            out.writeInt(xid);
+            string(out, "g'" + xid);
+        });
+    }
+
+    private static void prepared(DataOutputStream out, int xid, String lsn) throws IOException {
+        ends(out, lsn);
+        out.writeInt(xid);
+        string(out, "g'" + xid);
+    }
+
     public static byte[] relation(int xid, int oid, String table, String... columns) {
         return message('R', out -> {
             xid(out, xid);

@@ -2,12 +2,16 @@ package dev.pgapply.worker.apply;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.Xid;
 import dev.pgapply.core.batch.Change;
 import dev.pgapply.core.batch.SetPlan;
 import dev.pgapply.core.batch.Truncation;
 import dev.pgapply.core.target.ChangeOutcome;
 import dev.pgapply.core.target.SetOutcome;
 import dev.pgapply.core.target.TargetSession;
+import dev.pgapply.core.target.TwoPhaseSession;
+import dev.pgapply.core.transaction.PreparedStanding;
+import dev.pgapply.core.transaction.PreparedTransaction;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -23,6 +27,7 @@ public final class RecordingSession implements TargetSession {
     public Function<Change, ChangeOutcome> onChange = change -> ChangeOutcome.APPLIED;
     public volatile Lsn flushed = Lsn.ZERO;
     long walPosition = 1000;
+    PreparedStanding standing = new PreparedStanding(null, false, false);
 
     @Override
     public void begin() {
@@ -92,6 +97,50 @@ public final class RecordingSession implements TargetSession {
     @Override
     public int backendPid() {
         return pid;
+    }
+
+    @Override
+    public TwoPhaseSession twoPhase() {
+        return new RecordingTwoPhase();
+    }
+
+    /** Writes down the steps of prepared transactions; what it knows of them is {@link #standing}. */
+    private final class RecordingTwoPhase implements TwoPhaseSession {
+
+        @Override
+        public PreparedStanding standing(Xid xid) {
+            return standing;
+        }
+
+        @Override
+        public String gid(Xid xid) {
+            return PreparedTransaction.gid(7, xid);
+        }
+
+        @Override
+        public void recordIntent(PreparedTransaction transaction) {
+            calls.add("intent " + transaction.xid());
+        }
+
+        @Override
+        public void prepare(PreparedTransaction transaction) {
+            calls.add("prepare " + transaction.xid());
+        }
+
+        @Override
+        public void commitPrepared(Xid xid) {
+            calls.add("commit prepared " + xid);
+        }
+
+        @Override
+        public void rollbackPrepared(Xid xid) {
+            calls.add("rollback prepared " + xid);
+        }
+
+        @Override
+        public void forget(Xid xid) {
+            calls.add("forget " + xid);
+        }
     }
 
     @Override

@@ -22,6 +22,7 @@ class SubscriptionIdentityTest {
             "orders_slot",
             new SubscriptionRow.Publisher("7000", 1, "shop"),
             new TargetIdentity("8000", 16384),
+            TwoPhaseState.DISABLED,
             Lsn.parse("0/100"),
             Instant.EPOCH);
 

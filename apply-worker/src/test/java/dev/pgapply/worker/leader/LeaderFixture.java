@@ -19,6 +19,7 @@ import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
 import dev.pgapply.worker.apply.ParallelApplyWorkers;
+import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.RecordingSession;
 import dev.pgapply.worker.apply.StreamedChanges;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -58,9 +59,10 @@ final class LeaderFixture implements AutoCloseable {
         OpenRelations relations = new OpenRelations(new OneTable(), ticker, entry -> {});
         SubscribedTables tables =
                 new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null)));
+        BatchBuilder batch = new BatchBuilder(new BatchLimits(1000, 1 << 20));
         ApplyDispatcher dispatcher = new ApplyDispatcher(
                 "pgapply_7",
-                new BatchBuilder(new BatchLimits(1000, 1 << 20)),
+                batch,
                 relations,
                 tables,
                 new StreamedChanges(
@@ -71,6 +73,7 @@ final class LeaderFixture implements AutoCloseable {
                         relations,
                         positions,
                         stats),
+                new PreparedTransactions(false, batch, session, START, stats),
                 positions,
                 stats,
                 session::submit);

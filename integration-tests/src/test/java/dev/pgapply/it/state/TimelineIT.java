@@ -14,6 +14,7 @@ import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionIdentity;
 import dev.pgapply.worker.catalog.SubscriptionRow;
 import dev.pgapply.worker.catalog.TargetIdentity;
+import dev.pgapply.worker.catalog.TwoPhaseState;
 import dev.pgapply.worker.origin.OriginStatus;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import dev.pgapply.worker.publisher.TimelineHistory;
@@ -94,6 +95,7 @@ class TimelineIT {
                 "orders",
                 new SubscriptionRow.Publisher(publisher.systemIdentifier(), publisher.timeline(), publisher.database()),
                 new TargetIdentity(null, 1),
+                TwoPhaseState.DISABLED,
                 Lsn.parse("0/100"),
                 Instant.EPOCH);
     }

@@ -116,6 +116,7 @@ final class FirstStart implements AutoCloseable {
                 createSlot,
                 copyData,
                 StreamingMode.OFF,
+                false,
                 BinaryMode.AUTO,
                 Origin.ANY,
                 "off",
