@@ -66,11 +66,10 @@ class StreamingModesIT {
     }
 
     private static void run(DatabasePair pair, List<Database> targets, Random random) {
-        EngineConfig.Builder builder = null;
+        EngineConfig.Builder builder = EngineConfig.subscription(pair.name() + "_" + MODES.get(0));
         for (int i = 0; i < MODES.size(); i++) {
-            String name = pair.name() + "_" + MODES.get(i);
-            builder = builder == null ? EngineConfig.subscription(name) : builder.and(name);
-            builder.from(pair.publisher())
+            EngineConfig.Builder one = i == 0 ? builder : builder.and(pair.name() + "_" + MODES.get(i));
+            EngineConfig.Builder unused = one.from(pair.publisher())
                     .to(targets.get(i))
                     .publications(DatabasePair.PUBLICATION)
                     .option("streaming", MODES.get(i));
