@@ -17,6 +17,7 @@ import dev.pgapply.worker.catalog.CatalogEnabledRecord;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.leader.SubscriptionWorker;
+import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
 import dev.pgapply.worker.preflight.TextFallback;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stream.Ticker;
@@ -75,16 +76,23 @@ final class Engine implements EngineRunner {
     private SubscriptionSupervisor supervisor(SubscriptionOptions options, Path folder) {
         SubscriptionStats stats = new SubscriptionStats(options.name(), clock);
         TextFallback fallback = new TextFallback();
+        SpoolOnlyTransactions spoolOnly = new SpoolOnlyTransactions();
         return new SubscriptionSupervisor(
                 options,
                 stats,
-                () -> worker(options, folder, stats, fallback),
+                () -> worker(options, folder, spoolOnly, stats, fallback),
                 new CatalogEnabledRecord(new PostgresConnections(options.target()), catalog, options.name()),
                 new SupervisionTools(clock, ticker, random));
     }
 
-    private Worker worker(SubscriptionOptions options, Path folder, SubscriptionStats stats, TextFallback fallback) {
-        SubscriptionWorker life = new SubscriptionWorker(options, folder, catalog, stats, fallback, ticker, clock);
+    private Worker worker(
+            SubscriptionOptions options,
+            Path folder,
+            SpoolOnlyTransactions spoolOnly,
+            SubscriptionStats stats,
+            TextFallback fallback) {
+        SubscriptionWorker life =
+                new SubscriptionWorker(options, folder, spoolOnly, catalog, stats, fallback, ticker, clock);
         return new Worker() {
             @Override
             public void run() {

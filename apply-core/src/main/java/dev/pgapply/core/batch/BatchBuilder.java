@@ -43,12 +43,15 @@ public final class BatchBuilder {
     /** The transaction that has begun and not ended, or what is left of it behind the parts already sealed. */
     private static final class Open {
         final Xid xid;
-        final Lsn finalLsn;
+
+        @Nullable
+        Lsn finalLsn;
+
         boolean first = true;
         List<Step> steps = new ArrayList<>();
         long byteCount;
 
-        Open(Xid xid, Lsn finalLsn) {
+        Open(Xid xid, @Nullable Lsn finalLsn) {
             this.xid = xid;
             this.finalLsn = finalLsn;
         }
@@ -64,10 +67,25 @@ public final class BatchBuilder {
 
     /** Begins a transaction behind those collected. */
     public void begin(Xid xid, Lsn finalLsn) {
+        requireNoneOpen();
+        open = new Open(xid, finalLsn);
+    }
+
+    /**
+     * Begins a streamed transaction whose target transaction is open already: every slice continues that. Its finish LSN is known only
+     * at its end.
+     */
+    public void resume(Xid xid) {
+        requireNoneOpen();
+        Open resumed = new Open(xid, null);
+        resumed.first = false;
+        open = resumed;
+    }
+
+    private void requireNoneOpen() {
         if (open != null) {
             throw new IllegalStateException("transaction " + open.xid + " has not ended");
         }
-        open = new Open(xid, finalLsn);
     }
 
     /**
@@ -84,6 +102,9 @@ public final class BatchBuilder {
     /** Ends the open transaction. One without steps is kept too: the progress moves over it. */
     public void commit(TransactionSlice.End end) {
         Open transaction = requireOpen();
+        if (transaction.finalLsn == null) {
+            transaction.finalLsn = end.commitLsn();
+        }
         TransactionSlice slice = transaction.slice(end);
         int rows = Math.max(slice.steps().size(), EMPTY_TRANSACTION_ROWS);
         if (transaction.first) {

@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A remote transaction, or the part of one that fits a batch.
  *
- * @param finalLsn the commit's LSN as Begin announced it: the finish LSN that an operator would skip
+ * @param finalLsn the commit's LSN as Begin announced it: the finish LSN that an operator would skip; null while a streamed
+ *     transaction is in progress
  * @param first whether the transaction begins with this slice
  * @param end how it ended, or null if later slices follow
  */
 public record TransactionSlice(
         Xid xid,
-        Lsn finalLsn,
+        @Nullable Lsn finalLsn,
         boolean first,
         List<Step> steps,
         @Nullable End end) {

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * message byte for byte, both readers decode it as one of a stream block, and a failure can name the subtransaction.
  *
  * <p><b>What is in it.</b> LEADER_SERIALIZE: the messages inside the stream blocks, without the blocks' own STREAM START and STREAM
- * STOP; a subtransaction's STREAM ABORT cuts the file. LEADER_PARTIAL_SERIALIZE: those that frame the blocks and STREAM ABORT as well,
- * since the worker may have applied what is aborted; the file is never cut and there is no .subxacts file.
+ * STOP; a subtransaction's STREAM ABORT cuts the file. LEADER_PARTIAL_SERIALIZE: a subtransaction's STREAM ABORT as well, since the
+ * worker may have applied what is aborted; the file is never cut and there is no .subxacts file.
  */
 final class SpoolFormat {
 

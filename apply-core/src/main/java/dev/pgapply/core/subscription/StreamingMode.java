@@ -7,5 +7,21 @@ public enum StreamingMode {
     /** Sent while in progress (publishers from 14 on), spooled here, and applied when it has committed. */
     ON,
     /** Sent while in progress (publishers from 16 on) and applied at once by a parallel apply worker, where one is free. */
-    PARALLEL
+    PARALLEL;
+
+    private static final int STREAMING_SINCE = 140000;
+    private static final int PARALLEL_SINCE = 160000;
+
+    /**
+     * The most of it that a publisher can do (subscriptioncmds.c and worker.c, set_stream_options: older publishers are asked for less).
+     *
+     * @param serverVersionNum the publisher's {@code server_version_num}
+     */
+    public StreamingMode offeredBy(int serverVersionNum) {
+        return switch (this) {
+            case OFF -> OFF;
+            case ON -> serverVersionNum >= STREAMING_SINCE ? ON : OFF;
+            case PARALLEL -> serverVersionNum >= PARALLEL_SINCE ? PARALLEL : ON.offeredBy(serverVersionNum);
+        };
+    }
 }

@@ -17,6 +17,8 @@ import java.util.regex.Pattern;
  * @param twoPhase whether a prepared transaction is prepared on the target too, instead of applied when it commits
  * @param binary whether values are asked for in binary form
  * @param synchronousCommit the value for the apply session, as PostgreSQL writes it
+ * @param maxParallelApplyWorkers how many streamed transactions may be applied while in progress; 0: all are spooled
+ * @param streamSendTimeout after this long a parallel apply worker's full queue makes the rest of its transaction go to the spool
  * @param walReceiverStatusInterval at least this often a status goes to the publisher
  * @param walReceiverTimeout this long without a byte from the publisher ends the connection; zero: never
  * @param receiveQueueBytes how much may wait between the receiver and the leader
@@ -38,6 +40,8 @@ public record SubscriptionOptions(
         String synchronousCommit,
         boolean disableOnError,
         int maxSyncWorkers,
+        int maxParallelApplyWorkers,
+        Duration streamSendTimeout,
         Duration walReceiverStatusInterval,
         Duration walReceiverTimeout,
         long receiveQueueBytes,

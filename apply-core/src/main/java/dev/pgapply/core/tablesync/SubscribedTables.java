@@ -24,6 +24,15 @@ public record SubscribedTables(Map<QualifiedName, Entry> tables) {
     }
 
     /**
+     * Whether every table takes all changes of a transaction in progress, whose commit LSN is not known yet.
+     *
+     * @param reached a position that its commit will lie at or behind
+     */
+    public boolean allTake(Lsn reached) {
+        return tables.keySet().stream().allMatch(table -> takes(table, reached));
+    }
+
+    /**
      * Whether a transaction's changes are applied to the table. Its commit LSN may equal the sync LSN: the first transaction after a
      * consistent point may have exactly that commit LSN.
      *

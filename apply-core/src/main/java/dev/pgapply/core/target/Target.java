@@ -20,4 +20,12 @@ public interface Target {
      * @throws dev.pgapply.core.ApplyException of kind OWNERSHIP_LOST if the epoch is no longer the current one
      */
     TargetSession openSession(String role);
+
+    /**
+     * Opens the session of a parallel apply worker, with a progress record of its own.
+     *
+     * @param applySession the worker's number, from 1
+     * @throws dev.pgapply.core.ApplyException of kind OWNERSHIP_LOST if the epoch is no longer the current one
+     */
+    TargetSession openParallelSession(int applySession);
 }

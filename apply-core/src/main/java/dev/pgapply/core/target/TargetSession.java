@@ -58,6 +58,15 @@ public interface TargetSession extends AutoCloseable {
     Lsn flushedLsn();
 
     /**
+     * Another session of the subscription has committed, outside of this one's transactions: from now on {@link #flushedLsn} sees to it
+     * that this commit becomes durable, too.
+     */
+    void noteCommit(LocalCommit local);
+
+    /** The server process of this session, as the server's views of locks name it. Any thread. */
+    int backendPid();
+
+    /**
      * What the session can do with prepared transactions.
      *
      * @throws ApplyException of kind PRECONDITION if the target has none

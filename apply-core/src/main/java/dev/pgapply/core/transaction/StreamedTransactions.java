@@ -60,6 +60,11 @@ public final class StreamedTransactions {
         return transaction;
     }
 
+    /** Whether the transaction is in progress. */
+    public boolean isKnown(Xid xid) {
+        return inProgress.containsKey(xid);
+    }
+
     /** STREAM STOP: the open block ends (apply_handle_stream_stop). */
     public StreamedTransaction stop() {
         StreamedTransaction transaction = block;

@@ -37,6 +37,8 @@ final class SubscriptionSection {
             "synchronous_commit",
             "disable_on_error",
             "max_sync_workers_per_subscription",
+            "max_parallel_apply_workers_per_subscription",
+            "stream_send_timeout",
             "wal_receiver_status_interval",
             "wal_receiver_timeout",
             "receive_queue",
@@ -51,6 +53,7 @@ final class SubscriptionSection {
             List.of("off", "local", "remote_write", "remote_apply", "on");
 
     private static final int MAX_SYNC_WORKERS = 64;
+    private static final int MAX_PARALLEL_APPLY_WORKERS = 64;
     private static final long KILOBYTE = 1024;
     private static final long MEGABYTE = 1024 * KILOBYTE;
     private static final long MAX_SPOOL_BYTES = 1024 * 1024 * 1024 * MEGABYTE;
@@ -79,8 +82,8 @@ final class SubscriptionSection {
                 section.bool("enabled", true),
                 section.bool("create_slot", true),
                 section.bool("copy_data", true),
-                StreamingMode.valueOf(
-                        section.oneOf("streaming", "off", List.of("off", "on")).toUpperCase(Locale.ROOT)),
+                StreamingMode.valueOf(section.oneOf("streaming", "parallel", List.of("off", "on", "parallel"))
+                        .toUpperCase(Locale.ROOT)),
                 section.bool("two_phase", false),
                 BinaryMode.valueOf(section.oneOf("binary", "auto", List.of("auto", "true", "false"))
                         .toUpperCase(Locale.ROOT)),
@@ -89,6 +92,13 @@ final class SubscriptionSection {
                 section.oneOf("synchronous_commit", "off", SYNCHRONOUS_COMMIT),
                 section.bool("disable_on_error", false),
                 section.number("max_sync_workers_per_subscription", 2, 1, MAX_SYNC_WORKERS),
+                section.number("max_parallel_apply_workers_per_subscription", 2, 0, MAX_PARALLEL_APPLY_WORKERS),
+                section.duration(
+                        "stream_send_timeout",
+                        Duration.ofSeconds(10),
+                        Duration.ofMillis(100),
+                        Duration.ofHours(1),
+                        false),
                 section.duration(
                         "wal_receiver_status_interval",
                         Duration.ofSeconds(10),

@@ -38,7 +38,10 @@ import org.jspecify.annotations.Nullable;
  * pgapply_retries_total
  * pgapply_tables{state}                                        srsubstate's letters
  * pgapply_table_sync_rows, _rows_estimated, _bytes, _bytes_estimated
- * pgapply_streams_total{action}                                streamed transactions, by TransApplyAction
+ * pgapply_streams_total{action}                                streamed transactions, by TransApplyAction; LEADER_PARTIAL_SERIALIZE
+ *                                                              counts those that a worker's full queue sent to the spool
+ * pgapply_wait_cycles_total
+ * pgapply_parallel_apply_workers, _busy
  * pgapply_spool_bytes, pgapply_spool_files
  * pgapply_slot_retained_wal_bytes, pgapply_slot_wal_status{wal_status}
  * </pre>
@@ -47,7 +50,10 @@ public final class SubscriptionMetrics {
 
     private static final String SUBSCRIPTION = "subscription";
     private static final List<String> TABLE_STATES = List.of("i", "d", "f", "s", "r");
-    private static final List<TransApplyAction> STREAM_ACTIONS = List.of(TransApplyAction.LEADER_SERIALIZE);
+    private static final List<TransApplyAction> STREAM_ACTIONS = List.of(
+            TransApplyAction.LEADER_SERIALIZE,
+            TransApplyAction.LEADER_SEND_TO_PARALLEL,
+            TransApplyAction.LEADER_PARTIAL_SERIALIZE);
     private static final List<String> WAL_STATUSES = List.of("reserved", "extended", "unreserved", "lost");
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -135,6 +141,14 @@ public final class SubscriptionMetrics {
             for (TransApplyAction action : STREAM_ACTIONS) {
                 counter("streams", Tag.of("action", action.name()), s -> s.streamActions(action));
             }
+            counter("wait.cycles", null, s -> s.waitCycles);
+            gauge(
+                    "parallel.apply.workers",
+                    null,
+                    s -> s.workers().stream()
+                            .filter(worker -> worker.leaderPid() != null)
+                            .count());
+            gauge("parallel.apply.workers.busy", null, SubscriptionStats::busyWorkers);
             gaugeOf(
                     "spool",
                     "bytes",

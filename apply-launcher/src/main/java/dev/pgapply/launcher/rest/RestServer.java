@@ -118,6 +118,10 @@ public final class RestServer implements AutoCloseable {
                         context -> answer(
                                 context,
                                 SubscriptionJson.streams(named(context).stats().streams())))
+                .get(
+                        API + "/{name}/workers",
+                        context -> answer(
+                                context, SubscriptionJson.workers(named(context).stats())))
                 .post(API + "/{name}/enable", context -> command(context, SubscriptionSupervisor::enable))
                 .post(API + "/{name}/disable", context -> command(context, SubscriptionSupervisor::disable))
                 .exception(HttpFailure.class, (e, context) -> fail(context, e.status(), e.getMessage(), e.hint()))

@@ -12,6 +12,7 @@ import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
 import dev.pgapply.worker.stats.TableProgress;
+import dev.pgapply.worker.stats.WorkerProgress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -111,17 +112,38 @@ final class SubscriptionJson {
         return json;
     }
 
-    /** {@code worker} is null: the leader spools them. */
+    /** {@code worker} is the number of a parallel apply worker, null where the leader spools. */
     static ArrayNode streams(List<StreamProgress> streams) {
         ArrayNode json = JSON.arrayNode();
         for (StreamProgress stream : streams) {
             ObjectNode one = json.addObject();
             one.put("xid", Integer.toUnsignedLong(stream.xid().value()));
             one.put("action", stream.action().name());
-            one.putNull("worker");
+            one.put("worker", stream.worker());
             one.put("spooled_bytes", stream.spooledBytes());
             one.put("segments", stream.segments());
             one.put("subxacts", stream.subxacts());
+        }
+        return json;
+    }
+
+    /** pg_stat_subscription's columns; positions and times are the leader's, as there. */
+    static ArrayNode workers(SubscriptionStats stats) {
+        ArrayNode json = JSON.arrayNode();
+        for (WorkerProgress worker : stats.workers()) {
+            boolean leader = worker.leaderPid() == null;
+            ObjectNode one = json.addObject();
+            one.put("subid", worker.subid());
+            one.put("subname", stats.subscription());
+            one.put("worker_type", worker.workerType());
+            one.put("pid", worker.pid());
+            one.put("leader_pid", worker.leaderPid());
+            one.putNull("relid");
+            one.put("received_lsn", leader ? lsn(stats.receivedLsn()) : null);
+            one.put("last_msg_send_time", leader ? time(stats.lastMessageSendTime()) : null);
+            one.put("last_msg_receipt_time", leader ? time(stats.lastMessageReceiptTime()) : null);
+            one.put("latest_end_lsn", leader ? lsn(stats.latestEndLsn()) : null);
+            one.put("latest_end_time", leader ? time(stats.lastMessageSendTime()) : null);
         }
         return json;
     }

@@ -75,7 +75,9 @@ class ConfigReaderTest {
         assertThat(options.walReceiverTimeout()).isEqualTo(Duration.ofSeconds(60));
         assertThat(options.receiveQueueBytes()).isEqualTo(16 << 20);
         assertThat(options.batch()).isEqualTo(new BatchLimits(20_000, 16 << 20));
-        assertThat(options.streaming()).isEqualTo(StreamingMode.OFF);
+        assertThat(options.streaming()).isEqualTo(StreamingMode.PARALLEL);
+        assertThat(options.maxParallelApplyWorkers()).isEqualTo(2);
+        assertThat(options.streamSendTimeout()).isEqualTo(Duration.ofSeconds(10));
         assertThat(options.twoPhase()).isFalse();
         assertThat(options.spoolMaxBytes()).isZero();
     }
@@ -98,6 +100,8 @@ class ConfigReaderTest {
                     synchronous_commit: remote_apply
                     disable_on_error: true
                     max_sync_workers_per_subscription: 4
+                    max_parallel_apply_workers_per_subscription: 0
+                    stream_send_timeout: 250ms
                     wal_receiver_status_interval: 500ms
                     wal_receiver_timeout: 1min
                     receive_queue: 64kB
@@ -123,6 +127,8 @@ class ConfigReaderTest {
         assertThat(options.synchronousCommit()).isEqualTo("remote_apply");
         assertThat(options.disableOnError()).isTrue();
         assertThat(options.maxSyncWorkers()).isEqualTo(4);
+        assertThat(options.maxParallelApplyWorkers()).isZero();
+        assertThat(options.streamSendTimeout()).isEqualTo(Duration.ofMillis(250));
         assertThat(options.walReceiverStatusInterval()).isEqualTo(Duration.ofMillis(500));
         assertThat(options.walReceiverTimeout()).isEqualTo(Duration.ofMinutes(1));
         assertThat(options.receiveQueueBytes()).isEqualTo(64 << 10);
@@ -133,20 +139,14 @@ class ConfigReaderTest {
         assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(20);
+        assertThat(SubscriptionSection.KEYS).hasSize(22);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
         assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "create_tables: none",
-        "failover: false",
-        "conflict_resolution: {}",
-        "max_parallel_apply_workers_per_subscription: 2",
-        "stream_send_timeout: 10s"
-    })
+    @CsvSource({"create_tables: none", "failover: false", "conflict_resolution: {}"})
     void a_key_of_a_later_release_is_unknown(String line) {
         refused(with(line), "unknown key \"subscriptions[0]." + line.substring(0, line.indexOf(':')), "line 6");
     }

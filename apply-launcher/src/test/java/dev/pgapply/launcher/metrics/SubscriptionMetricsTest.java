@@ -34,7 +34,7 @@ class SubscriptionMetricsTest {
         stats.conflicts(ConflictType.UPDATE_MISSING).add(4);
         stats.applyErrors.increment();
         stats.streamActions(TransApplyAction.LEADER_SERIALIZE).increment();
-        stats.setStream(new StreamProgress(new Xid(731), TransApplyAction.LEADER_SERIALIZE, 120, 3, 2));
+        stats.setStream(new StreamProgress(new Xid(731), TransApplyAction.LEADER_SERIALIZE, null, 120, 3, 2));
         stats.setTable(new TableProgress(new QualifiedName("public", "t"), 'd', null, 10, 20, 100, -1, null));
 
         String text = new SubscriptionMetrics(List.of(stats)).scrape();

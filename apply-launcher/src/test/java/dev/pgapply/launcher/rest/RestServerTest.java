@@ -192,13 +192,13 @@ class RestServerTest {
 
     @Test
     void streams_are_a_list_in_the_order_of_their_xids() {
-        orders.stats.setStream(new StreamProgress(new Xid(-1), TransApplyAction.LEADER_SERIALIZE, 10, 1, 0));
-        orders.stats.setStream(new StreamProgress(new Xid(731), TransApplyAction.LEADER_SERIALIZE, 120, 3, 2));
+        orders.stats.setStream(new StreamProgress(new Xid(-1), TransApplyAction.LEADER_SERIALIZE, null, 10, 1, 0));
+        orders.stats.setStream(new StreamProgress(new Xid(731), TransApplyAction.LEADER_SEND_TO_PARALLEL, 2, 0, 3, 2));
 
         JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders/streams"));
 
         assertThat(json.toString())
-                .isEqualTo("[{\"xid\":731,\"action\":\"LEADER_SERIALIZE\",\"worker\":null,\"spooled_bytes\":120,"
+                .isEqualTo("[{\"xid\":731,\"action\":\"LEADER_SEND_TO_PARALLEL\",\"worker\":2,\"spooled_bytes\":0,"
                         + "\"segments\":3,\"subxacts\":2},{\"xid\":4294967295,\"action\":\"LEADER_SERIALIZE\","
                         + "\"worker\":null,\"spooled_bytes\":10,\"segments\":1,\"subxacts\":0}]");
     }
@@ -235,7 +235,7 @@ class RestServerTest {
         assertThat(unknown.statusCode()).isEqualTo(404);
         assertThat(json(unknown).path("error").asText()).isEqualTo("there is no subscription \"nobody\"");
         assertThat(json(unknown).path("hint").asText()).contains("\"orders\"");
-        for (String path : List.of("/", "/api/v1/subscriptions/orders/workers", "/api/v1/subscriptions/orders/stats")) {
+        for (String path : List.of("/", "/api/v1/subscriptions/orders/stats")) {
             assertThat(get(at, path).statusCode()).as(path).isEqualTo(404);
             assertThat(json(get(at, path)).path("error").asText()).contains("no such path");
         }

@@ -127,6 +127,8 @@ public final class SupervisorFixture {
                 "off",
                 disableOnError,
                 2,
+                2,
+                Duration.ofSeconds(10),
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 1 << 20,

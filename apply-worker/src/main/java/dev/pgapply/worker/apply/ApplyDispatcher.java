@@ -106,7 +106,11 @@ public final class ApplyDispatcher {
             MessageType type = MessageType.of(buffer[offset]);
             context.message(type, null);
             if (type != null && type.carriesXid() && streamed.inBlock()) {
-                streamed.append(type, buffer, offset, length);
+                streamed.append(type, buffer, offset, length, givenUp);
+                return;
+            }
+            if (type == MessageType.STREAM_ABORT) {
+                handleStreamAbort(buffer, offset, length, givenUp);
                 return;
             }
             PgOutputMessage message = decoder.decode(buffer, offset, length, false);
@@ -129,9 +133,9 @@ public final class ApplyDispatcher {
             case BEGIN -> handleBegin((Begin) message);
             case COMMIT -> handleCommit((Commit) message);
             case INSERT, UPDATE, DELETE, TRUNCATE, RELATION, TYPE, ORIGIN, MESSAGE -> handleChange(message, wireBytes);
-            case STREAM_START -> handleStreamStart((StreamStart) message);
+            case STREAM_START -> handleStreamStart((StreamStart) message, givenUp);
             case STREAM_STOP -> handleStreamStop();
-            case STREAM_ABORT -> handleStreamAbort((StreamAbort) message);
+            case STREAM_ABORT -> throw new IllegalStateException("a STREAM ABORT message keeps its bytes");
             case STREAM_COMMIT -> handleStreamCommit((StreamCommit) message, givenUp);
             case BEGIN_PREPARE -> handleBeginPrepare((BeginPrepare) message);
             case PREPARE -> handlePrepare((Prepare) message);
@@ -235,11 +239,20 @@ public final class ApplyDispatcher {
         return null;
     }
 
-    private @Nullable Lsn handleStreamStart(StreamStart start) {
+    private @Nullable Lsn handleStreamStart(StreamStart start, BooleanSupplier givenUp) {
         Begin begin = transaction;
-        streamed.handleStreamStart(start, begin == null ? null : begin.xid());
         context.transaction(start.xid(), null);
+        if (streamed.handleStreamStart(start, begin == null ? null : begin.xid())) {
+            // What is in the block may depend on every transaction that came before it.
+            boolean unused = commitWhole(givenUp);
+        }
         return null;
+    }
+
+    /** Commits what was collected; false if that was given up. */
+    private boolean commitWhole(BooleanSupplier givenUp) {
+        sealWhole();
+        return streamed.workers().awaitCommitted(givenUp);
     }
 
     private @Nullable Lsn handleStreamStop() {
@@ -248,17 +261,22 @@ public final class ApplyDispatcher {
         return null;
     }
 
-    private @Nullable Lsn handleStreamAbort(StreamAbort abort) {
+    /** Beside the others, because the message itself may have to be kept. */
+    private void handleStreamAbort(byte[] buffer, int offset, int length, BooleanSupplier givenUp) {
+        StreamAbort abort = (StreamAbort) decoder.decode(buffer, offset, length, false);
         context.transaction(abort.xid(), abort.abortLsn());
-        streamed.handleStreamAbort(abort);
+        streamed.handleStreamAbort(abort, buffer, offset, length, givenUp);
         context.clear();
-        return null;
     }
 
     /** worker.c, apply_handle_stream_commit: replays the transaction as an ordinary one; null if that was given up. */
     private @Nullable Lsn handleStreamCommit(StreamCommit commit, BooleanSupplier givenUp) {
         context.transaction(commit.xid(), commit.commitLsn());
         SpooledTransaction spooled = streamed.handleStreamCommit(commit);
+        ParallelApplyWorkers.Worker worker = spooled.worker();
+        if (worker != null) {
+            return commitInWorker(spooled, worker, commit, givenUp);
+        }
         Begin begin = new Begin(commit.commitLsn(), commit.commitTime(), commit.xid());
         Lsn unused = handleBegin(begin);
         if (!isApplied(begin) && !replay(spooled, givenUp)) {
@@ -273,6 +291,31 @@ public final class ApplyDispatcher {
         }
         streamed.finish(spooled);
         return end;
+    }
+
+    /**
+     * Everything before it is committed, and nothing behind it executed by anyone, until the worker's commit has returned; null if that
+     * was given up.
+     */
+    private @Nullable Lsn commitInWorker(
+            SpooledTransaction ended,
+            ParallelApplyWorkers.Worker worker,
+            StreamCommit commit,
+            BooleanSupplier givenUp) {
+        if (!commit.endLsn().isAfter(startLsn)) {
+            worker.rollback(givenUp);
+            stats.skippedTransactions.increment();
+        } else if (!commitWhole(givenUp) || !worker.commit(commit, ended.rest(), givenUp)) {
+            return null;
+        }
+        boolean unused = ended.overlay().merge();
+        streamed.finish(ended);
+        return commit.endLsn();
+    }
+
+    /** Throws what ended a parallel apply worker, if something has. */
+    public void throwWorkerFailure() {
+        streamed.workers().throwFailure();
     }
 
     private @Nullable Lsn handleBeginPrepare(BeginPrepare begin) {

@@ -9,6 +9,7 @@ import dev.pgapply.core.pgoutput.CommitPrepared;
 import dev.pgapply.core.pgoutput.RollbackPrepared;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
+import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.transaction.FlushPositions;
 import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -48,7 +49,7 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
     /** How long an orderly end may take before the connection is cut. */
     private static final Duration CLOSE_PATIENCE = Duration.ofMillis(500);
 
-    private sealed interface Command permits Apply, Prepared, Idle, Barrier {}
+    private sealed interface Command permits Apply, Prepared, Idle, Elsewhere, Barrier {}
 
     private record Apply(ChangeBatch batch) implements Command {}
 
@@ -56,6 +57,8 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
     private record Prepared(Consumer<PreparedApplier> step) implements Command {}
 
     private record Idle(Lsn lsn) implements Command {}
+
+    private record Elsewhere(Progress progress, LocalCommit local) implements Command {}
 
     /** @param durable whether it is reached only when every commit before it is durable */
     private record Barrier(CountDownLatch reached, boolean durable) implements Command {}
@@ -132,6 +135,19 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
     /** Has an idle position recorded durably, after everything handed over before. Called by the leader. */
     public void recordIdle(Lsn lsn) {
         put(new Idle(lsn), () -> false);
+    }
+
+    /**
+     * Notes what a parallel apply worker has committed: it becomes durable in its turn. Called by the leader, behind everything that
+     * was committed before it.
+     */
+    public void noteCommit(Progress progress, LocalCommit local) {
+        put(new Elsewhere(progress, local), () -> false);
+    }
+
+    /** The server process of the session. Any thread. */
+    public int backendPid() {
+        return session.backendPid();
     }
 
     /** False if it was given up before there was room. */
@@ -249,6 +265,10 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
             unflushed.recordIdle(idle.lsn());
             publish();
             feedbackDue.run();
+        } else if (command instanceof Elsewhere elsewhere) {
+            Progress progress = elsewhere.progress();
+            session.noteCommit(elsewhere.local());
+            committed(progress.remoteLsn(), progress.remoteCommitTime(), elsewhere.local());
         } else if (command instanceof Barrier barrier) {
             while (barrier.durable() && !unflushed.isEmpty() && !closing) {
                 askFlushed();

@@ -12,6 +12,7 @@ import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.pgoutput.StreamStart;
 import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.StreamingMode;
+import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.transaction.StreamedTransaction;
 import dev.pgapply.core.transaction.StreamedTransactions;
 import dev.pgapply.core.transaction.TransApplyAction;
@@ -22,24 +23,32 @@ import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Takes the streamed transactions in while they are in progress: their messages go to the spool, unread but for relations, until the
- * transaction commits and is replayed (worker.c, apply_handle_stream_start, _stop, _abort; handle_streamed_transaction). Owned by the
- * leader apply worker's thread.
+ * Takes the streamed transactions in while they are in progress: their messages go, unread but for relations, to a parallel apply worker
+ * or to the spool (worker.c, apply_handle_stream_start, _stop, _abort; handle_streamed_transaction). Owned by the leader apply worker's
+ * thread.
  */
 public final class StreamedChanges {
+
+    private static final Logger log = LoggerFactory.getLogger(StreamedChanges.class);
 
     private static final int XID_BYTES = 4;
 
     private final StreamingMode streaming;
     private final SpoolDirectory spool;
+    private final ParallelApplyWorkers workers;
+    private final SubscribedTables tables;
     private final OpenRelations relations;
+    private final AppliedPositions positions;
     private final SubscriptionStats stats;
 
     private final StreamedTransactions transactions = new StreamedTransactions();
-    private final Map<Xid, SpooledTransaction> spooled = new HashMap<>();
+    private final Map<Xid, SpooledTransaction> inProgress = new HashMap<>();
     private final PgOutputDecoder decoder = new PgOutputDecoder();
 
     /** The transaction whose block is open. */
@@ -50,10 +59,19 @@ public final class StreamedChanges {
 
     /** @param spool this life's own, empty */
     public StreamedChanges(
-            StreamingMode streaming, SpoolDirectory spool, OpenRelations relations, SubscriptionStats stats) {
+            StreamingMode streaming,
+            SpoolDirectory spool,
+            ParallelApplyWorkers workers,
+            SubscribedTables tables,
+            OpenRelations relations,
+            AppliedPositions positions,
+            SubscriptionStats stats) {
         this.streaming = streaming;
         this.spool = spool;
+        this.workers = workers;
+        this.tables = tables;
         this.relations = relations;
+        this.positions = positions;
         this.stats = stats;
         stats.clearStreams();
     }
@@ -63,32 +81,57 @@ public final class StreamedChanges {
         return block != null;
     }
 
+    ParallelApplyWorkers workers() {
+        return workers;
+    }
+
     /** Checks that no block is open where an ordinary transaction's message comes. */
     void requireNoBlock(MessageType type, Xid xid) {
         transactions.requireNoBlock(type.label(), xid);
     }
 
-    /** @param ordinary the ordinary transaction that has begun and not ended, or null */
-    void handleStreamStart(StreamStart start, @Nullable Xid ordinary) {
+    /**
+     * @param ordinary the ordinary transaction that has begun and not ended, or null
+     * @return whether the block goes to a worker: then everything before it has to be committed first
+     */
+    boolean handleStreamStart(StreamStart start, @Nullable Xid ordinary) {
         if (streaming == StreamingMode.OFF) {
             throw new ApplyException(
                     Kind.PROTOCOL_VIOLATION, "the publisher sent STREAM START although streaming was not asked for");
         }
+        ParallelApplyWorkers.Worker worker =
+                start.firstSegment() && !transactions.isKnown(start.xid()) ? workerFor(start.xid()) : null;
         StreamedTransaction transaction =
-                transactions.start(start.xid(), start.firstSegment(), ordinary, this::firstAction);
-        SpooledTransaction opened = spooled.get(start.xid());
+                transactions.start(start.xid(), start.firstSegment(), ordinary, () -> firstAction(start.xid(), worker));
+        SpooledTransaction opened = inProgress.get(start.xid());
         if (opened == null) {
-            opened = new SpooledTransaction(transaction, spool.create(start.xid()), relations.overlay());
-            spooled.put(start.xid(), opened);
+            opened = worker == null
+                    ? SpooledTransaction.inSpool(transaction, relations.overlay(), spool.create(start.xid()))
+                    : SpooledTransaction.inWorker(transaction, relations.overlay(), worker);
+            inProgress.put(start.xid(), opened);
         }
-        opened.writer().openBlock();
+        if (opened.hasSpool()) {
+            opened.writer().openBlock();
+        }
         block = opened;
+        return transaction.action() == TransApplyAction.LEADER_SEND_TO_PARALLEL;
     }
 
-    /** There are no parallel apply workers yet. */
-    private TransApplyAction firstAction() {
-        WorkerChoice nobody = new WorkerChoice(streaming, true, false, false, false, false);
-        TransApplyAction action = TransApplyAction.decide(new Situation(false, true, Assignment.NONE, nobody));
+    /** Assigned before the decision, which depends on whether one is free. */
+    private ParallelApplyWorkers.@Nullable Worker workerFor(Xid xid) {
+        boolean wanted = streaming == StreamingMode.PARALLEL && allTablesReady() && !workers.mustSpool(xid);
+        return wanted ? workers.assign(xid) : null;
+    }
+
+    /** What is in progress will commit behind everything that was consumed. */
+    private boolean allTablesReady() {
+        return tables.allTake(positions.consumedLsn());
+    }
+
+    private TransApplyAction firstAction(Xid xid, ParallelApplyWorkers.@Nullable Worker worker) {
+        WorkerChoice choice =
+                new WorkerChoice(streaming, true, worker != null, allTablesReady(), false, workers.mustSpool(xid));
+        TransApplyAction action = TransApplyAction.decide(new Situation(false, true, Assignment.NONE, choice));
         stats.streamActions(action).increment();
         return action;
     }
@@ -97,15 +140,39 @@ public final class StreamedChanges {
      * A change in the open block, as received.
      *
      * @param type one that carries an xid
+     * @param buffer is kept where a worker gets the message
+     * @param givenUp asked while a worker's queue is full; true ends that, and with it this object's life
      */
-    void append(MessageType type, byte[] buffer, int offset, int length) {
+    void append(MessageType type, byte[] buffer, int offset, int length, BooleanSupplier givenUp) {
         Xid subxid = subxid(type, buffer, offset, length);
         transactions.change(type.label(), subxid);
         SpooledTransaction open = requireBlock();
         if (type == MessageType.RELATION) {
             open.overlay().announce((Relation) decoder.decode(buffer, offset, length, true));
         }
-        open.writer().append(subxid, buffer, offset, length);
+        ParallelApplyWorkers.Worker worker = open.worker();
+        if (worker == null) {
+            open.writer().append(subxid, buffer, offset, length);
+            return;
+        }
+        if (!open.hasSpool()) {
+            if (worker.send(buffer, offset, length, givenUp)) {
+                return;
+            }
+            sendTimedOut(open);
+            open.writer().openBlock();
+        }
+        open.writer().append(buffer, offset, length);
+    }
+
+    /** pa_switch_to_partial_serialize. */
+    private void sendTimedOut(SpooledTransaction transaction) {
+        transaction.streamed().sendTimedOut();
+        transaction.spool(spool.create(transaction.xid()));
+        stats.streamActions(transaction.streamed().action()).increment();
+        log.info(
+                "logical replication apply worker will serialize the remaining changes of remote transaction {} to a file",
+                transaction.xid());
     }
 
     private Xid subxid(MessageType type, byte[] buffer, int offset, int length) {
@@ -135,31 +202,69 @@ public final class StreamedChanges {
     void handleStreamStop() {
         StreamedTransaction unused = transactions.stop();
         SpooledTransaction open = requireBlock();
-        open.writer().closeBlock();
+        if (open.hasSpool()) {
+            open.writer().closeBlock();
+        }
         block = null;
         show(open);
     }
 
-    /** worker.c, apply_handle_stream_abort: a subtransaction's changes are cut off, a transaction's files are deleted. */
-    void handleStreamAbort(StreamAbort abort) {
+    /**
+     * worker.c, apply_handle_stream_abort: a subtransaction's changes are cut off the spool or undone by the worker; a transaction's files
+     * are deleted, and what its worker has done is undone.
+     *
+     * @param buffer has the message, which is kept in the spool where the worker reads the rest from there
+     */
+    void handleStreamAbort(StreamAbort abort, byte[] buffer, int offset, int length, BooleanSupplier givenUp) {
         if (transactions.abort(abort.xid(), abort.subxid()) == null) {
             return;
         }
-        SpooledTransaction known = spooled.get(abort.xid());
-        if (known == null) {
-            throw new IllegalStateException("transaction " + abort.xid() + " has no spool");
-        }
+        SpooledTransaction known = known(abort.xid());
+        ParallelApplyWorkers.Worker worker = known.worker();
         if (abort.xid().equals(abort.subxid())) {
+            if (worker != null) {
+                worker.rollback(givenUp);
+            }
             finish(known);
             return;
         }
         known.overlay().forget();
-        if (known.writer().abortSubtransaction(abort.subxid())) {
-            show(known);
+        if (worker == null) {
+            boolean unused = known.writer().abortSubtransaction(abort.subxid());
+        } else {
+            abortInWorker(known, worker, abort, buffer, offset, length, givenUp);
         }
+        show(known);
     }
 
-    /** The transaction has ended; the caller replays it, and calls {@link #finish}. */
+    private void abortInWorker(
+            SpooledTransaction known,
+            ParallelApplyWorkers.Worker worker,
+            StreamAbort abort,
+            byte[] buffer,
+            int offset,
+            int length,
+            BooleanSupplier givenUp) {
+        if (!known.hasSpool()) {
+            if (worker.sendAbort(abort.subxid(), givenUp)) {
+                return;
+            }
+            sendTimedOut(known);
+        }
+        known.writer().openBlock();
+        known.writer().append(buffer, offset, length);
+        known.writer().closeBlock();
+    }
+
+    private SpooledTransaction known(Xid xid) {
+        SpooledTransaction known = inProgress.get(xid);
+        if (known == null) {
+            throw new IllegalStateException("transaction " + xid + " has neither spool nor worker");
+        }
+        return known;
+    }
+
+    /** The transaction has ended; the caller replays it or has its worker end it, and calls {@link #finish}. */
     SpooledTransaction handleStreamCommit(StreamCommit commit) {
         return end(MessageType.STREAM_COMMIT, commit.xid());
     }
@@ -171,26 +276,26 @@ public final class StreamedChanges {
 
     private SpooledTransaction end(MessageType type, Xid xid) {
         StreamedTransaction unused = transactions.end(type.label(), xid);
-        SpooledTransaction ended = spooled.get(xid);
-        if (ended == null) {
-            throw new IllegalStateException("transaction " + xid + " has no spool");
-        }
-        return ended;
+        return known(xid);
     }
 
     /** Nothing of the transaction is needed any more. */
     void finish(SpooledTransaction ended) {
-        spooled.remove(ended.xid());
+        inProgress.remove(ended.xid());
         stats.removeStream(ended.xid());
-        ended.writer().delete();
+        if (ended.hasSpool()) {
+            ended.writer().delete();
+        }
     }
 
     private void show(SpooledTransaction transaction) {
+        ParallelApplyWorkers.Worker worker = transaction.worker();
         stats.setStream(new StreamProgress(
                 transaction.xid(),
                 transaction.streamed().action(),
-                transaction.writer().byteCount(),
+                worker == null ? null : worker.number(),
+                transaction.spooledBytes(),
                 transaction.streamed().segments(),
-                transaction.writer().subxactCount()));
+                transaction.subxactCount()));
     }
 }

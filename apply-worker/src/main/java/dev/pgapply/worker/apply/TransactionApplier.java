@@ -81,6 +81,16 @@ final class TransactionApplier {
         }
     }
 
+    /** What the open target transaction has done so far. */
+    long[] mark() {
+        return tally.values();
+    }
+
+    /** The open target transaction was undone to where that was its mark. */
+    void backTo(long[] mark) {
+        tally.set(mark);
+    }
+
     private void applyTransactions(ChangeBatch batch) {
         SetPlan plan = batch.plan();
         if (plan == null) {
@@ -322,6 +332,19 @@ final class TransactionApplier {
                         count,
                         count == 1 ? "change was" : "changes were");
             }
+        }
+
+        long[] values() {
+            return new long[] {inserts, updates, deletes, truncates, updateMissing, deleteMissing};
+        }
+
+        void set(long[] values) {
+            inserts = values[0];
+            updates = values[1];
+            deletes = values[2];
+            truncates = values[3];
+            updateMissing = values[4];
+            deleteMissing = values[5];
         }
 
         void clear() {

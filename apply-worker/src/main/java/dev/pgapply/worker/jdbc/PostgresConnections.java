@@ -157,6 +157,11 @@ public final class PostgresConnections {
         }
     }
 
+    /** The server's process, as it said at connection: no round trip. */
+    static int backendPid(Connection connection) throws SQLException {
+        return connection.unwrap(PGConnection.class).getBackendPID();
+    }
+
     private void runAll(Connection connection, List<String> statements) {
         try (Statement statement = connection.createStatement()) {
             statement.execute(String.join(";", statements));

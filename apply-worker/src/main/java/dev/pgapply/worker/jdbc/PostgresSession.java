@@ -38,6 +38,7 @@ public final class PostgresSession implements TargetSession {
 
     private final Connection connection;
     private final boolean replica;
+    private final int backendPid;
     private final SessionCommit commit;
     private final StatementCache statements;
     private final TypeCatalog types;
@@ -55,7 +56,8 @@ public final class PostgresSession implements TargetSession {
      * @param connection in autocommit mode, let in by the fence; the session closes it
      * @param replica whether it has session_replication_role = replica
      */
-    PostgresSession(Connection connection, boolean replica, SessionCommit commit) {
+    PostgresSession(Connection connection, boolean replica, SessionCommit commit) throws SQLException {
+        this.backendPid = PostgresConnections.backendPid(connection);
         this.connection = connection;
         this.replica = replica;
         this.commit = commit;
@@ -220,6 +222,16 @@ public final class PostgresSession implements TargetSession {
     @Override
     public Lsn flushedLsn() {
         return commit.flushedLsn();
+    }
+
+    @Override
+    public void noteCommit(LocalCommit local) {
+        commit.noteCommit(local);
+    }
+
+    @Override
+    public int backendPid() {
+        return backendPid;
     }
 
     @Override

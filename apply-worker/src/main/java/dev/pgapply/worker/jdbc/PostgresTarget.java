@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresTarget implements Target, AutoCloseable {
 
+    private static final int LEADER = 0;
+
     private final PostgresConnections connections;
     private final String subscription;
     private final String synchronousCommit;
@@ -23,6 +25,7 @@ public final class PostgresTarget implements Target, AutoCloseable {
     private @Nullable Connection catalog;
     private @Nullable TableDescriber describer;
     private volatile boolean replica = true;
+    private volatile int catalogPid;
 
     /**
      * @param subscription the subscription's name, shown in the sessions' application_name
@@ -60,6 +63,7 @@ public final class PostgresTarget implements Target, AutoCloseable {
         if (open == null) {
             Connection connection = connect("catalog");
             catalog = connection;
+            catalogPid = PostgresConnections.backendPid(connection);
             open = new TableDescriber(connection, replica);
             describer = open;
         }
@@ -68,11 +72,20 @@ public final class PostgresTarget implements Target, AutoCloseable {
 
     @Override
     public PostgresSession openSession(String role) {
+        return openSession(role, LEADER);
+    }
+
+    @Override
+    public PostgresSession openParallelSession(int applySession) {
+        return openSession("parallel " + applySession, applySession);
+    }
+
+    private PostgresSession openSession(String role, int applySession) {
         Connection connection = connect(role);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET synchronous_commit = " + Identifiers.literal(synchronousCommit) + "; "
                     + PlannerSettings.SESSION);
-            return new PostgresSession(connection, replica, commits.open(connection));
+            return new PostgresSession(connection, replica, commits.open(connection, applySession));
         } catch (SQLException e) {
             PostgresConnections.cut(connection);
             throw PostgresErrors.translate("could not set up the target session", e);
@@ -115,7 +128,13 @@ public final class PostgresTarget implements Target, AutoCloseable {
         }
     }
 
+    /** The server process that reads descriptions, 0 while there is none: whoever asks for one waits for it. Any thread. */
+    public int catalogPid() {
+        return catalogPid;
+    }
+
     private void closeCatalog() {
+        catalogPid = 0;
         Connection open = catalog;
         catalog = null;
         describer = null;

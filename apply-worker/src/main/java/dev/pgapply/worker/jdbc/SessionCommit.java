@@ -18,7 +18,8 @@ public interface SessionCommit {
     /** Makes the commit of a session that has just been let in by the fence. */
     @FunctionalInterface
     interface Factory {
-        SessionCommit open(Connection connection);
+        /** @param applySession 0 for the leader's session, else a parallel apply worker's number */
+        SessionCommit open(Connection connection, int applySession);
     }
 
     /** Records the progress in the open transaction and commits it. */
@@ -29,6 +30,9 @@ public interface SessionCommit {
 
     /** Records, outside a transaction, that there was nothing to apply up to a position; durable when this returns. */
     void recordIdle(Lsn idleLsn);
+
+    /** Another session has committed: {@link #flushedLsn} sees to that commit, too. */
+    void noteCommit(LocalCommit local);
 
     /** The same connection's prepared transactions. */
     default TwoPhaseSession twoPhase() {

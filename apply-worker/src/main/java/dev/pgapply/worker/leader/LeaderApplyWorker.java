@@ -102,6 +102,7 @@ final class LeaderApplyWorker {
             while (!stopping) {
                 throwExternalFailure();
                 session.throwFailure();
+                dispatcher.throwWorkerFailure();
                 step();
             }
             dispatcher.sealWhole();

@@ -4,17 +4,23 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.batch.BatchBuilder;
 import dev.pgapply.core.spool.SpoolDirectory;
+import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
-import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
 import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.StreamedChanges;
+import dev.pgapply.worker.apply.StreamedTransactionApplier;
 import dev.pgapply.worker.catalog.Ownership;
+import dev.pgapply.worker.jdbc.LockWaits;
 import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.jdbc.PostgresTarget;
 import dev.pgapply.worker.origin.NativeOrigin;
+import dev.pgapply.worker.parallel.ParallelApplyWorkerPool;
+import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
+import dev.pgapply.worker.parallel.WaitCycleWatch;
 import dev.pgapply.worker.preflight.StreamStart;
 import dev.pgapply.worker.preflight.TextFallback;
 import dev.pgapply.worker.publisher.PublisherPosition;
@@ -27,6 +33,9 @@ import dev.pgapply.worker.stream.ReceiverOptions;
 import dev.pgapply.worker.stream.Ticker;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Everything that runs while a subscription streams: the receiver, the leader apply worker, the apply session, and two watches.
@@ -37,11 +46,18 @@ final class Streaming implements AutoCloseable {
     /** So long the target may take after a stop to finish what is complete; the whole process has 8 s. */
     private static final long STOP_PATIENCE_NANOS = Duration.ofSeconds(4).toNanos();
 
+    /** As PostgreSQL's (applyparallelworker.c, DSM_QUEUE_SIZE). */
+    private static final long PARALLEL_QUEUE_BYTES = 16L << 20;
+
+    private static final Logger log = LoggerFactory.getLogger(Streaming.class);
+
     private final Receiver receiver;
     private final ApplySession session;
+    private final ParallelApplyWorkerPool workers;
     private final LeaderApplyWorker leader;
     private final SubscriptionWatch ownershipWatch;
     private final SubscriptionWatch publisherWatch;
+    private final SubscriptionWatch waitCycleWatch;
     private final PublisherPosition publisherPosition;
     private final Ticker ticker;
 
@@ -52,26 +68,31 @@ final class Streaming implements AutoCloseable {
      * Starts the receiver and the apply session. When this returns the publisher streams and nothing is taken from it yet.
      *
      * @param start where the target stands and what the publisher is like
+     * @param lockWaits asks the target who waits for whom; the caller closes it
      * @param spool this life's own, for streamed transactions; the caller closes it
+     * @param spoolOnly the streamed transactions that get no parallel apply worker
      */
     static Streaming open(
             SubscriptionOptions options,
             StreamStart start,
             TextFallback fallback,
             PostgresConnections publisher,
-            Target target,
+            PostgresTarget target,
+            LockWaits lockWaits,
             Ownership ownership,
             SpoolDirectory spool,
+            SpoolOnlyTransactions spoolOnly,
             SubscriptionStats stats,
             Ticker ticker,
             Clock clock) {
+        StreamingMode streaming = streamingMode(options, start);
         AppliedPositions positions = new AppliedPositions(start.startLsn(), stats);
         ReceiveQueue queue = new ReceiveQueue(options.receiveQueueBytes());
         ReceiverOptions receiverOptions = new ReceiverOptions(
                 options.name(),
                 options.slotName(),
                 start.startLsn(),
-                pgOutputOptions(options, start),
+                pgOutputOptions(options, start, streaming),
                 options.walReceiverStatusInterval(),
                 options.walReceiverTimeout());
         Receiver receiver =
@@ -80,15 +101,35 @@ final class Streaming implements AutoCloseable {
             String originName = NativeOrigin.name(start.subid());
             ApplySession session = ApplySession.start(
                     options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
-            OpenRelations relations =
-                    new OpenRelations(target, ticker, new BinaryGuard(options.binary(), start, fallback));
+            BinaryGuard guard = new BinaryGuard(options.binary(), start, fallback);
+            ParallelApplyWorkerPool workers = ParallelApplyWorkerPool.open(
+                    new ParallelApplyWorkerPool.Options(
+                            options.name(),
+                            start.subid(),
+                            // A worker could not prepare: two_phase transactions are spooled.
+                            start.twoPhase() ? 0 : options.maxParallelApplyWorkers(),
+                            PARALLEL_QUEUE_BYTES,
+                            options.streamSendTimeout()),
+                    workerSession -> new StreamedTransactionApplier(
+                            start.subid(),
+                            originName,
+                            workerSession,
+                            options.batch(),
+                            new OpenRelations(target, ticker, guard),
+                            start.tables(),
+                            stats),
+                    target::openParallelSession,
+                    session,
+                    spoolOnly,
+                    stats);
+            OpenRelations relations = new OpenRelations(target, ticker, guard);
             BatchBuilder batch = new BatchBuilder(options.batch());
             ApplyDispatcher dispatcher = new ApplyDispatcher(
                     originName,
                     batch,
                     relations,
                     start.tables(),
-                    new StreamedChanges(options.streaming(), spool, relations, stats),
+                    new StreamedChanges(streaming, spool, workers, start.tables(), relations, positions, stats),
                     new PreparedTransactions(start.twoPhase(), batch, session, start.startLsn(), stats),
                     positions,
                     stats,
@@ -102,19 +143,37 @@ final class Streaming implements AutoCloseable {
             LeaderApplyWorker leader = new LeaderApplyWorker(
                     queue, dispatcher, session, positions, idle, stats, ticker, start.publisherLsn());
             stats.transition(SubscriptionStatus.CATCHING_UP, null);
-            return new Streaming(options, receiver, session, leader, publisher, ownership, stats, ticker);
+            WaitCycleWatch waitCycles =
+                    new WaitCycleWatch(workers, session::backendPid, target::catalogPid, lockWaits::read, leader::fail);
+            return new Streaming(
+                    options, receiver, session, workers, waitCycles, leader, publisher, ownership, stats, ticker);
         } catch (ApplyException e) {
             receiver.close();
             throw e;
         }
     }
 
-    private static PgOutputOptions pgOutputOptions(SubscriptionOptions options, StreamStart start) {
+    /** As native asks an older publisher for less, too (worker.c, set_stream_options). */
+    private static StreamingMode streamingMode(SubscriptionOptions options, StreamStart start) {
+        StreamingMode offered = options.streaming().offeredBy(start.publisher().serverVersionNum());
+        if (offered != options.streaming()) {
+            log.info(
+                    "subscription \"{}\": streaming = {} needs a newer publisher than PostgreSQL {}; {} is used",
+                    options.name(),
+                    options.streaming().name().toLowerCase(Locale.ROOT),
+                    start.publisher().major(),
+                    offered.name().toLowerCase(Locale.ROOT));
+        }
+        return offered;
+    }
+
+    private static PgOutputOptions pgOutputOptions(
+            SubscriptionOptions options, StreamStart start, StreamingMode streaming) {
         PgOutputOptions asked = PgOutputOptions.forPublisher(
                 start.publisher().serverVersionNum(),
                 options.publications(),
                 start.binary(),
-                options.streaming(),
+                streaming,
                 options.origin());
         return start.twoPhase() ? asked.withTwoPhase() : asked;
     }
@@ -123,6 +182,8 @@ final class Streaming implements AutoCloseable {
             SubscriptionOptions options,
             Receiver receiver,
             ApplySession session,
+            ParallelApplyWorkerPool workers,
+            WaitCycleWatch waitCycles,
             LeaderApplyWorker leader,
             PostgresConnections publisher,
             Ownership ownership,
@@ -130,12 +191,15 @@ final class Streaming implements AutoCloseable {
             Ticker ticker) {
         this.receiver = receiver;
         this.session = session;
+        this.workers = workers;
         this.leader = leader;
         this.ticker = ticker;
         this.publisherPosition = new PublisherPosition(options, publisher, stats, ticker);
         this.ownershipWatch = SubscriptionWatch.start(options.name(), () -> watch(ownership), leader::fail);
         this.publisherWatch =
                 SubscriptionWatch.start(options.name() + "/publisher", publisherPosition::refresh, leader::fail);
+        this.waitCycleWatch =
+                SubscriptionWatch.start(options.name() + "/wait cycles", waitCycles::attend, leader::fail);
     }
 
     private void watch(Ownership ownership) {
@@ -161,6 +225,7 @@ final class Streaming implements AutoCloseable {
 
     /** Closes the target session at once: another engine owns the subscription, or the patience is over. Any thread. */
     void cut() {
+        workers.close();
         session.close();
     }
 
@@ -169,6 +234,8 @@ final class Streaming implements AutoCloseable {
     public void close() {
         ownershipWatch.close();
         publisherWatch.close();
+        waitCycleWatch.close();
+        workers.close();
         session.close();
         receiver.close();
         publisherPosition.close();

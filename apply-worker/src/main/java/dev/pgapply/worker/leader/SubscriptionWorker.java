@@ -12,10 +12,12 @@ import dev.pgapply.worker.catalog.Ownership;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.catalog.SubscriptionRow;
+import dev.pgapply.worker.jdbc.LockWaits;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresTarget;
 import dev.pgapply.worker.origin.ProgressCommit;
 import dev.pgapply.worker.origin.ReportedCommit;
+import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
 import dev.pgapply.worker.preflight.Finding;
 import dev.pgapply.worker.preflight.Preflight;
 import dev.pgapply.worker.preflight.StreamStart;
@@ -62,6 +64,7 @@ public final class SubscriptionWorker {
     private final SubscriptionOptions options;
     private final SubscriptionCatalog catalog;
     private final Path spoolDirectory;
+    private final SpoolOnlyTransactions spoolOnly;
     private final SubscriptionStats stats;
     private final TextFallback fallback;
     private final Ticker ticker;
@@ -76,12 +79,14 @@ public final class SubscriptionWorker {
     private volatile @Nullable LockHolder holder;
 
     /**
-     * @param fallback the subscription's own, over all its lives in this process
      * @param spoolDirectory the subscription's own, for the streamed transactions' files; created when missing
+     * @param spoolOnly the subscription's own, over all its lives in this process
+     * @param fallback the subscription's own, over all its lives in this process
      */
     public SubscriptionWorker(
             SubscriptionOptions options,
             Path spoolDirectory,
+            SpoolOnlyTransactions spoolOnly,
             SubscriptionCatalog catalog,
             SubscriptionStats stats,
             TextFallback fallback,
@@ -89,6 +94,7 @@ public final class SubscriptionWorker {
             Clock clock) {
         this.options = options;
         this.spoolDirectory = spoolDirectory;
+        this.spoolOnly = spoolOnly;
         this.catalog = catalog;
         this.stats = stats;
         this.fallback = fallback;
@@ -239,7 +245,8 @@ public final class SubscriptionWorker {
                 options.name(),
                 options.synchronousCommit(),
                 fence,
-                connection -> new ReportedCommit(ProgressCommit.open(connection, row.subid(), ticker), stats))) {
+                (connection, applySession) -> new ReportedCommit(
+                        ProgressCommit.open(connection, row.subid(), applySession, ticker), stats))) {
             if (row.slotState() != SlotState.READY) {
                 copyTables(row, fence, opened);
             }
@@ -248,8 +255,10 @@ public final class SubscriptionWorker {
             }
             StreamStart start = new StreamStartCheck(options, publisher, stats, fallback).check(control, row);
             try (SpoolDirectory spool = SpoolDirectory.open(spoolDirectory, row.subid(), options.spoolMaxBytes());
+                    LockWaits lockWaits = new LockWaits(target, options.name());
                     Streaming live = Streaming.open(
-                            options, start, fallback, publisher, opened, owned, spool, stats, ticker, clock)) {
+                            options, start, fallback, publisher, opened, lockWaits, owned, spool, spoolOnly, stats,
+                            ticker, clock)) {
                 streaming = live;
                 if (!isStopping()) {
                     live.run();

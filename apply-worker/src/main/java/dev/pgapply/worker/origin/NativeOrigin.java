@@ -8,6 +8,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,9 +54,9 @@ public final class NativeOrigin {
     private long lastTryNanos;
     private @Nullable String lastFailure;
 
-    NativeOrigin(Connection connection, int subid, Ticker ticker) throws SQLException {
+    NativeOrigin(Connection connection, String name, Ticker ticker) throws SQLException {
         this.connection = connection;
-        this.name = name(subid);
+        this.name = name;
         this.ticker = ticker;
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(PERMITTED)) {
@@ -69,18 +71,26 @@ public final class NativeOrigin {
         return "pgapply_" + subid;
     }
 
+    /** The origin of an apply session: only one session at a time can use one. */
+    static String name(int subid, int applySession) {
+        return applySession == OriginStatus.LEADER_SESSION ? name(subid) : name(subid) + "_" + applySession;
+    }
+
     /**
-     * Removes a subscription's origin, if there is one. Without one it needs no right: PostgreSQL would check it even for no row.
+     * Removes a subscription's origins, those there are. Without one it needs no right: PostgreSQL would check it even for no row.
      *
      * @param connection without an open transaction
      */
     public static void drop(Connection connection, int subid) throws SQLException {
-        if (!exists(connection, subid)) {
-            return;
+        for (String name : existing(connection, subid)) {
+            drop(connection, name);
         }
+    }
+
+    private static void drop(Connection connection, String name) throws SQLException {
         for (int tries = 1; ; tries++) {
             try (PreparedStatement statement = connection.prepareStatement("SELECT pg_replication_origin_drop(?)")) {
-                statement.setString(1, name(subid));
+                statement.setString(1, name);
                 statement.execute();
                 return;
             } catch (SQLException e) {
@@ -96,14 +106,19 @@ public final class NativeOrigin {
         }
     }
 
-    private static boolean exists(Connection connection, int subid) throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT FROM pg_replication_origin WHERE roname = ?")) {
+    private static List<String> existing(Connection connection, int subid) throws SQLException {
+        List<String> names = new ArrayList<>();
+        try (PreparedStatement statement = connection.prepareStatement(
+                "SELECT roname FROM pg_replication_origin WHERE roname = ? OR starts_with(roname, ?) ORDER BY 1")) {
             statement.setString(1, name(subid));
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next();
+            statement.setString(2, name(subid) + "_");
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    names.add(rows.getString(1));
+                }
             }
         }
+        return names;
     }
 
     /** Whether the transactions of this session carry the origin. */

@@ -30,6 +30,11 @@ public record OriginStatus(Lsn remoteLsn, @Nullable Instant remoteCommitTime, Ls
             + " (SELECT max(idle_lsn)::text FROM pgapply.origin_status WHERE subid = ?)"
             + " FROM pgapply.origin_status WHERE subid = ? ORDER BY remote_lsn DESC LIMIT 1";
 
+    private static final String CREATE_AND_SELECT_SESSION =
+            "INSERT INTO pgapply.origin_status (subid, apply_session) VALUES (?, ?) ON CONFLICT DO NOTHING;"
+                    + " SELECT remote_lsn::text, remote_commit_time FROM pgapply.origin_status"
+                    + " WHERE subid = ? AND apply_session = ?";
+
     /**
      * Reads the record. It is the truth only once the older sessions are fenced off, so it is read after the takeover.
      *
@@ -51,6 +56,29 @@ public record OriginStatus(Lsn remoteLsn, @Nullable Instant remoteCommitTime, Ls
             }
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not read the recorded progress", e);
+        }
+    }
+
+    /** Reads the record of a parallel apply worker's session alone, creating it where there is none. */
+    static OriginStatus readOrCreate(Connection connection, int subid, int applySession) {
+        try (PreparedStatement statement = connection.prepareStatement(CREATE_AND_SELECT_SESSION)) {
+            for (int i = 1; i <= 4; i += 2) {
+                statement.setInt(i, subid);
+                statement.setInt(i + 1, applySession);
+            }
+            boolean isResultSet = statement.execute();
+            if (!isResultSet) {
+                statement.getMoreResults();
+            }
+            try (ResultSet row = statement.getResultSet()) {
+                if (!row.next()) {
+                    throw missing(subid);
+                }
+                OffsetDateTime time = row.getObject(2, OffsetDateTime.class);
+                return new OriginStatus(Lsn.parse(row.getString(1)), time == null ? null : time.toInstant(), Lsn.ZERO);
+            }
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not read the recorded progress of apply session " + applySession, e);
         }
     }
 

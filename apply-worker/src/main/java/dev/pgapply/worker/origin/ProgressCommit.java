@@ -8,6 +8,7 @@ import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.target.TwoPhaseSession;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.jdbc.SessionCommit;
+import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
@@ -57,6 +58,7 @@ public final class ProgressCommit implements SessionCommit {
 
     private final Connection connection;
     private final int subid;
+    private final int applySession;
     private final NativeOrigin origin;
     private final TargetWal wal;
     private final PreparedStatement record;
@@ -68,9 +70,14 @@ public final class ProgressCommit implements SessionCommit {
     private @Nullable Instant remoteCommitTime;
     private @Nullable Lsn localLsn;
 
-    private ProgressCommit(Connection connection, int subid, OriginStatus recorded, Ticker ticker) throws SQLException {
+    /** Of this session's commits and those that it was told of. */
+    private @Nullable Lsn newestLocalLsn;
+
+    private ProgressCommit(Connection connection, int subid, int applySession, OriginStatus recorded, Ticker ticker)
+            throws SQLException {
         this.connection = connection;
         this.subid = subid;
+        this.applySession = applySession;
         this.remoteLsn = recorded.remoteLsn();
         this.remoteCommitTime = recorded.remoteCommitTime();
         this.wal = new TargetWal(connection, subid);
@@ -78,7 +85,7 @@ public final class ProgressCommit implements SessionCommit {
         this.commit = connection.prepareStatement(COMMIT);
         this.commitWithOrigin = connection.prepareStatement(COMMIT_WITH_ORIGIN);
         this.recordIdle = connection.prepareStatement(RECORD_IDLE);
-        this.origin = new NativeOrigin(connection, subid, ticker);
+        this.origin = new NativeOrigin(connection, NativeOrigin.name(subid, applySession), ticker);
         origin.attachIfDue(remoteLsn);
     }
 
@@ -88,9 +95,20 @@ public final class ProgressCommit implements SessionCommit {
      * @param connection a session that has passed the epoch fence, in autocommit mode; it stays the caller's to close
      */
     public static ProgressCommit open(Connection connection, int subid, Ticker ticker) {
-        OriginStatus recorded = OriginStatus.read(connection, subid);
+        return open(connection, subid, OriginStatus.LEADER_SESSION, ticker);
+    }
+
+    /**
+     * The same for any apply session.
+     *
+     * @param applySession 0 for the leader's session, else a parallel apply worker's number, whose row is created when missing
+     */
+    public static ProgressCommit open(Connection connection, int subid, int applySession, Ticker ticker) {
+        OriginStatus recorded = applySession == OriginStatus.LEADER_SESSION
+                ? OriginStatus.read(connection, subid)
+                : OriginStatus.readOrCreate(connection, subid, applySession);
         try {
-            return new ProgressCommit(connection, subid, recorded, ticker);
+            return new ProgressCommit(connection, subid, applySession, recorded, ticker);
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not prepare the apply session", e);
         }
@@ -122,6 +140,7 @@ public final class ProgressCommit implements SessionCommit {
         remoteLsn = progress.remoteLsn();
         remoteCommitTime = progress.remoteCommitTime();
         localLsn = committed.localLsn();
+        newestLocalLsn = committed.localLsn();
         attachOrigin();
         return committed;
     }
@@ -142,7 +161,7 @@ public final class ProgressCommit implements SessionCommit {
             record.setObject(1, lsn, Types.OTHER);
             record.setObject(2, progress.remoteCommitTime().atOffset(ZoneOffset.UTC));
             record.setInt(3, subid);
-            record.setInt(4, OriginStatus.LEADER_SESSION);
+            record.setInt(4, applySession);
             record.setObject(5, lsn, Types.OTHER);
             record.execute();
         } catch (SQLException e) {
@@ -198,7 +217,7 @@ public final class ProgressCommit implements SessionCommit {
             origin.attachIfDue(remoteLsn);
             recordIdle.setObject(1, idleLsn.toString(), Types.OTHER);
             recordIdle.setInt(2, subid);
-            recordIdle.setInt(3, OriginStatus.LEADER_SESSION);
+            recordIdle.setInt(3, applySession);
             recordIdle.execute();
             int rows = 0;
             while (recordIdle.getUpdateCount() != -1) {
@@ -220,10 +239,16 @@ public final class ProgressCommit implements SessionCommit {
     @Override
     public Lsn flushedLsn() {
         try {
-            return wal.flushedLsn(localLsn);
+            return wal.flushedLsn(newestLocalLsn);
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not ask the target how far its WAL is flushed", e);
         }
+    }
+
+    @Override
+    public void noteCommit(LocalCommit local) {
+        Lsn newest = newestLocalLsn;
+        newestLocalLsn = newest == null ? local.localLsn() : newest.max(local.localLsn());
     }
 
     @Override
@@ -236,7 +261,19 @@ public final class ProgressCommit implements SessionCommit {
         return remoteLsn;
     }
 
-    /** What to show of the progress after the last commit. */
+    /** Shows the progress after the last commit. */
+    void show(SubscriptionStats stats) {
+        if (applySession == OriginStatus.LEADER_SESSION) {
+            stats.setOrigin(snapshot());
+            return;
+        }
+        stats.setParallelOrigin(
+                applySession,
+                new OriginSnapshot.Session("parallel " + applySession, remoteLsn, localLsn),
+                remoteCommitTime);
+    }
+
+    /** What to show of the leader's progress. */
     public OriginSnapshot snapshot() {
         return new OriginSnapshot(
                 NativeOrigin.name(subid),

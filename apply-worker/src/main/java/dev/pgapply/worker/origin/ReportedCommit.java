@@ -16,13 +16,13 @@ public final class ReportedCommit implements SessionCommit {
     public ReportedCommit(ProgressCommit commit, SubscriptionStats stats) {
         this.commit = commit;
         this.stats = stats;
-        stats.setOrigin(commit.snapshot());
+        commit.show(stats);
     }
 
     @Override
     public LocalCommit commit(Progress progress) {
         LocalCommit local = commit.commit(progress);
-        stats.setOrigin(commit.snapshot());
+        commit.show(stats);
         return local;
     }
 
@@ -34,7 +34,12 @@ public final class ReportedCommit implements SessionCommit {
     @Override
     public void recordIdle(Lsn idleLsn) {
         commit.recordIdle(idleLsn);
-        stats.setOrigin(commit.snapshot());
+        commit.show(stats);
+    }
+
+    @Override
+    public void noteCommit(LocalCommit local) {
+        commit.noteCommit(local);
     }
 
     @Override

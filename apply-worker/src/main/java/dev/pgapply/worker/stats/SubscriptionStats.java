@@ -8,12 +8,14 @@ import dev.pgapply.core.transaction.TransApplyAction;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +51,9 @@ public final class SubscriptionStats {
     private volatile @Nullable Lsn slotRestartLsn;
     private volatile @Nullable String slotWalStatus;
     private volatile @Nullable OriginSnapshot origin;
+    private volatile List<WorkerProgress> workers = List.of();
+    private volatile int busyWorkers;
+    private final ConcurrentMap<Integer, ParallelOrigin> parallelOrigins = new ConcurrentSkipListMap<>();
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
     private final ConcurrentMap<Xid, StreamProgress> streams = new ConcurrentHashMap<>();
@@ -64,6 +69,9 @@ public final class SubscriptionStats {
     public final LongAdder skippedTransactions = new LongAdder();
     /** Changes of tables that are published but not, or not yet, part of the subscription. */
     public final LongAdder skippedChanges = new LongAdder();
+
+    /** Wait cycles between sessions of the subscription that were found and broken. */
+    public final LongAdder waitCycles = new LongAdder();
 
     public final LongAdder applyErrors = new LongAdder();
     public final LongAdder syncTableErrors = new LongAdder();
@@ -91,6 +99,19 @@ public final class SubscriptionStats {
             @Nullable Lsn localLsn,
             @Nullable Instant remoteCommitTime,
             List<Session> sessions) {
+
+        OriginSnapshot with(Session session, @Nullable Instant commitTime) {
+            List<Session> all = new ArrayList<>(sessions);
+            all.add(session);
+            boolean newer = session.remoteLsn().isAfter(remoteLsn);
+            return new OriginSnapshot(
+                    originName,
+                    nativeOrigin,
+                    newer ? session.remoteLsn() : remoteLsn,
+                    newer ? session.localLsn() : localLsn,
+                    newer ? commitTime : remoteCommitTime,
+                    all);
+        }
 
         public record Session(
                 String session, Lsn remoteLsn, @Nullable Lsn localLsn) {}
@@ -257,8 +278,45 @@ public final class SubscriptionStats {
         return slotWalStatus;
     }
 
+    private record ParallelOrigin(
+            OriginSnapshot.Session session, @Nullable Instant remoteCommitTime) {}
+
+    /** All apply sessions' progress: the greatest counts, because commits are ordered. */
     public @Nullable OriginSnapshot origin() {
-        return origin;
+        OriginSnapshot all = origin;
+        if (all == null) {
+            return null;
+        }
+        for (ParallelOrigin parallel : parallelOrigins.values()) {
+            all = all.with(parallel.session(), parallel.remoteCommitTime());
+        }
+        return all;
+    }
+
+    /** Set by a parallel apply worker at its start and after each of its commits. */
+    public void setParallelOrigin(
+            int applySession, OriginSnapshot.Session session, @Nullable Instant remoteCommitTime) {
+        parallelOrigins.put(applySession, new ParallelOrigin(session, remoteCommitTime));
+    }
+
+    /** The workers that run now, the leader first. */
+    public List<WorkerProgress> workers() {
+        return workers;
+    }
+
+    /** Set by the leader; none while the subscription does not stream. */
+    public void setWorkers(List<WorkerProgress> now) {
+        workers = List.copyOf(now);
+    }
+
+    /** How many parallel apply workers have a transaction. */
+    public int busyWorkers() {
+        return busyWorkers;
+    }
+
+    /** Set by the leader. */
+    public void setBusyWorkers(int count) {
+        busyWorkers = count;
     }
 
     /** Set at start by the leader and after each commit by the apply session. */
@@ -326,6 +384,9 @@ public final class SubscriptionStats {
     /** Called by the leader: a new life begins, in which nothing is streamed yet. */
     public void clearStreams() {
         streams.clear();
+        parallelOrigins.clear();
+        workers = List.of();
+        busyWorkers = 0;
     }
 
     public List<TableProgress> tables() {

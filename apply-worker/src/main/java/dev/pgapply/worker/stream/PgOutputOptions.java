@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
 public record PgOutputOptions(Map<String, String> values) {
 
     private static final int BINARY_SINCE = 140000;
-    private static final int STREAMING_SINCE = 140000;
     private static final int ORIGIN_SINCE = 160000;
 
     public PgOutputOptions {
@@ -30,7 +29,7 @@ public record PgOutputOptions(Map<String, String> values) {
      * @param serverVersionNum the publisher's {@code server_version_num}
      * @param publications names as in the publisher's catalog
      * @param binary whether values shall come in binary where a type can
-     * @param streaming OFF or ON: whether transactions are sent before they commit
+     * @param streaming whether transactions are sent before they commit; less where the publisher cannot
      */
     public static PgOutputOptions forPublisher(
             int serverVersionNum,
@@ -47,8 +46,9 @@ public record PgOutputOptions(Map<String, String> values) {
         if (binary && serverVersionNum >= BINARY_SINCE) {
             values.put("binary", "true");
         }
-        if (streaming == StreamingMode.ON && serverVersionNum >= STREAMING_SINCE) {
-            values.put("streaming", "on");
+        StreamingMode offered = streaming.offeredBy(serverVersionNum);
+        if (offered != StreamingMode.OFF) {
+            values.put("streaming", offered == StreamingMode.PARALLEL ? "parallel" : "on");
         }
         // "any" is the default of those that know the option.
         if (origin == SubscriptionOptions.Origin.NONE && serverVersionNum >= ORIGIN_SINCE) {

@@ -202,7 +202,7 @@ class ApplyDispatcherStreamingTest {
         assertThat(fixture.stats.streams()).hasSize(1);
         assertThat(stream)
                 .isEqualTo(new StreamProgress(
-                        new Xid(731), TransApplyAction.LEADER_SERIALIZE, fixture.spool.byteCount(), 2, 1));
+                        new Xid(731), TransApplyAction.LEADER_SERIALIZE, null, fixture.spool.byteCount(), 2, 1));
         assertThat(stream.spoolFiles()).isEqualTo(2);
         assertThat(fixture.stats
                         .streamActions(TransApplyAction.LEADER_SERIALIZE)

@@ -51,23 +51,48 @@ final class DispatcherFixture {
     private final List<ChangeBatch> sealed = new ArrayList<>();
 
     DispatcherFixture(Path directory, StreamingMode streaming, int maxRows) {
-        this(directory, streaming, maxRows, false);
+        this(directory, streaming, maxRows, false, ParallelApplyWorkers.NONE);
     }
 
     DispatcherFixture(Path directory, StreamingMode streaming, int maxRows, boolean twoPhase) {
+        this(directory, streaming, maxRows, twoPhase, ParallelApplyWorkers.NONE);
+    }
+
+    DispatcherFixture(Path directory, StreamingMode streaming, int maxRows, ParallelApplyWorkers workers) {
+        this(directory, streaming, maxRows, false, workers);
+    }
+
+    private DispatcherFixture(
+            Path directory, StreamingMode streaming, int maxRows, boolean twoPhase, ParallelApplyWorkers workers) {
         BatchBuilder batch = new BatchBuilder(new BatchLimits(maxRows, 1 << 20));
         spool = SpoolDirectory.open(directory, 7, 0);
         OpenRelations relations = new OpenRelations(new DescribedTarget(), () -> 0, entry -> {});
+        SubscribedTables tables = tables();
         dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 batch,
                 relations,
-                new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null))),
-                new StreamedChanges(streaming, spool, relations, stats),
+                tables,
+                new StreamedChanges(streaming, spool, workers, tables, relations, positions, stats),
                 new PreparedTransactions(twoPhase, batch, new WrittenDown(), positions.appliedLsn(), stats),
                 positions,
                 stats,
                 this::sealed);
+    }
+
+    /** The one table, ready. */
+    static SubscribedTables tables() {
+        return new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null)));
+    }
+
+    /** A target that describes the one table. */
+    static Target target() {
+        return new DescribedTarget();
+    }
+
+    /** How many batches were handed over. */
+    int sealedCount() {
+        return sealed.size();
     }
 
     /** The messages arrive, one after the other. */
@@ -171,6 +196,11 @@ final class DispatcherFixture {
 
         @Override
         public TargetSession openSession(String role) {
+            throw new UnsupportedOperationException("no session is opened by a dispatcher");
+        }
+
+        @Override
+        public TargetSession openParallelSession(int applySession) {
             throw new UnsupportedOperationException("no session is opened by a dispatcher");
         }
     }

@@ -22,6 +22,7 @@ import java.util.function.Function;
 public final class RecordingSession implements TargetSession {
 
     public final List<String> calls = new CopyOnWriteArrayList<>();
+    public int pid = 4711;
     public final Deque<Object> planAnswers = new ArrayDeque<>();
     public Function<Change, ChangeOutcome> onChange = change -> ChangeOutcome.APPLIED;
     public volatile Lsn flushed = Lsn.ZERO;
@@ -57,12 +58,12 @@ public final class RecordingSession implements TargetSession {
 
     @Override
     public void savepoint(String name) {
-        calls.add("savepoint");
+        calls.add(name.startsWith("pg_sp_") ? "savepoint " + name : "savepoint");
     }
 
     @Override
     public void rollbackTo(String name) {
-        calls.add("rollback to");
+        calls.add(name.startsWith("pg_sp_") ? "rollback to " + name : "rollback to");
     }
 
     @Override
@@ -86,6 +87,16 @@ public final class RecordingSession implements TargetSession {
     @Override
     public Lsn flushedLsn() {
         return flushed;
+    }
+
+    @Override
+    public void noteCommit(LocalCommit local) {
+        calls.add("note " + local.localLsn());
+    }
+
+    @Override
+    public int backendPid() {
+        return pid;
     }
 
     @Override

@@ -18,6 +18,7 @@ import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
 import dev.pgapply.worker.apply.OpenRelations;
+import dev.pgapply.worker.apply.ParallelApplyWorkers;
 import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.RecordingSession;
 import dev.pgapply.worker.apply.StreamedChanges;
@@ -56,13 +57,22 @@ final class LeaderFixture implements AutoCloseable {
 
     LeaderFixture(Path spool) {
         OpenRelations relations = new OpenRelations(new OneTable(), ticker, entry -> {});
+        SubscribedTables tables =
+                new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null)));
         BatchBuilder batch = new BatchBuilder(new BatchLimits(1000, 1 << 20));
         ApplyDispatcher dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 batch,
                 relations,
-                new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null))),
-                new StreamedChanges(StreamingMode.OFF, SpoolDirectory.open(spool, 7, 0), relations, stats),
+                tables,
+                new StreamedChanges(
+                        StreamingMode.OFF,
+                        SpoolDirectory.open(spool, 7, 0),
+                        ParallelApplyWorkers.NONE,
+                        tables,
+                        relations,
+                        positions,
+                        stats),
                 new PreparedTransactions(false, batch, session, START, stats),
                 positions,
                 stats,
@@ -152,6 +162,11 @@ final class LeaderFixture implements AutoCloseable {
         @Override
         public TargetSession openSession(String role) {
             throw new UnsupportedOperationException("the fixture opens its own session");
+        }
+
+        @Override
+        public TargetSession openParallelSession(int applySession) {
+            throw new UnsupportedOperationException("no worker is started");
         }
     }
 }

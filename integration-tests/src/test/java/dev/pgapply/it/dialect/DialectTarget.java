@@ -63,8 +63,12 @@ final class DialectTarget implements AutoCloseable {
         this.path = path;
         ConnectionUrl url = ConnectionUrl.parse(
                 database.libpqUrl(user, database.server().port()), PostgresServer.PASSWORD, PostgresServer.SUPERUSER);
-        this.target =
-                new PostgresTarget(new PostgresConnections(url), "dialect", "off", connection -> {}, PlainCommit::new);
+        this.target = new PostgresTarget(
+                new PostgresConnections(url),
+                "dialect",
+                "off",
+                connection -> {},
+                (connection, number) -> new PlainCommit(connection));
         this.session = target.openSession("apply");
     }
 

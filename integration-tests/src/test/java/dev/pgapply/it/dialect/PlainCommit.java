@@ -28,6 +28,9 @@ record PlainCommit(Connection connection) implements SessionCommit {
     }
 
     @Override
+    public void noteCommit(LocalCommit local) {}
+
+    @Override
     public Lsn flushedLsn() {
         return Lsn.ZERO;
     }

@@ -1,6 +1,7 @@
 package dev.pgapply.it.streaming;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
@@ -16,8 +17,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * An engine with {@code streaming: on} between two databases, whose publisher streams each transaction of more than 64 kB. Tables are
- * created before {@link #start}.
+ * An engine, with {@code streaming: on} unless its options say otherwise, between two databases, whose publisher streams each
+ * transaction of more than 64 kB. Tables are created before {@link #start}.
  */
 final class StreamingEngine implements AutoCloseable {
 
@@ -76,6 +77,48 @@ final class StreamingEngine implements AutoCloseable {
                 LONG_ENOUGH,
                 () -> spooledBytes(session) >= bytes,
                 engine::explain);
+    }
+
+    /** Waits until at least so many blocks of the transaction have come. */
+    void awaitSegments(Session session, int count) {
+        Wait.until(
+                count + " segments of transaction " + session.xid(),
+                LONG_ENOUGH,
+                () -> stream(session).path("segments").asInt() >= count,
+                engine::explain);
+    }
+
+    /** Waits until the transaction is taken so. */
+    void awaitAction(Session session, String action) {
+        Wait.until(
+                "transaction " + session.xid() + " to be in " + action,
+                LONG_ENOUGH,
+                () -> stream(session).path("action").asText().equals(action),
+                engine::explain);
+    }
+
+    /** What {@code /streams} shows of the transaction; missing where it shows nothing. */
+    JsonNode stream(Session session) {
+        return streams().stream()
+                .filter(stream -> stream.path("xid").asLong() == session.xid())
+                .findFirst()
+                .orElse(MissingNode.getInstance());
+    }
+
+    /** How many streamed transactions were taken so since the process began. */
+    double streamed(String action) {
+        return metric("pgapply_streams_total{action=\"" + action + "\"");
+    }
+
+    /** The value of the only series that begins so. */
+    double metric(String name) {
+        return engine.rest()
+                .get("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(name))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
     }
 
     long spooledBytes(Session session) {

@@ -65,7 +65,7 @@ final class FirstStart implements AutoCloseable {
                 options.name(),
                 "off",
                 fence,
-                connection -> ProgressCommit.open(connection, subid, System::nanoTime));
+                (connection, number) -> ProgressCommit.open(connection, subid, number, System::nanoTime));
         this.copy = new InitialCopy(
                 options,
                 new CopyConnections(options.name(), publisher, target, fence),
@@ -122,6 +122,8 @@ final class FirstStart implements AutoCloseable {
                 "off",
                 false,
                 2,
+                2,
+                Duration.ofSeconds(10),
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 16 << 20,
