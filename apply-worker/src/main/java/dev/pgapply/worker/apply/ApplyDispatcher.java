@@ -352,6 +352,10 @@ public final class ApplyDispatcher {
     private @Nullable Lsn handleStreamPrepare(StreamPrepare prepare, BooleanSupplier givenUp) {
         context.transaction(prepare.xid(), prepare.prepareLsn());
         SpooledTransaction spooled = streamed.handleStreamPrepare(prepare);
+        ParallelApplyWorkers.Worker worker = spooled.worker();
+        if (worker != null) {
+            return prepareInWorker(spooled, worker, prepare, givenUp);
+        }
         Lsn unused = handleBeginPrepare(new BeginPrepare(
                 prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime(), prepare.xid(), prepare.gid()));
         if (!replay(spooled, givenUp)) {
@@ -363,6 +367,22 @@ public final class ApplyDispatcher {
         // pgoutput.c, pgoutput_stream_prepare_txn: its relations are not counted as sent, so nobody else is meant to
         // have them.
         streamed.finish(spooled);
+        return end;
+    }
+
+    /** A PREPARE is not judged by its position, but by what the target has of it. */
+    private @Nullable Lsn prepareInWorker(
+            SpooledTransaction ended,
+            ParallelApplyWorkers.Worker worker,
+            StreamPrepare prepare,
+            BooleanSupplier givenUp) {
+        if (!commitWhole(givenUp)) {
+            return null;
+        }
+        Lsn end = prepared.prepareInWorker(prepare, worker, ended.rest(), givenUp);
+        if (end != null) {
+            streamed.finish(ended);
+        }
         return end;
     }
 

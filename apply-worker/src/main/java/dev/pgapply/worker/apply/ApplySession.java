@@ -20,6 +20,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -120,6 +121,21 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
     @Override
     public void beginPrepare(PreparedTransaction transaction) {
         put(new Prepared(applier -> applier.begin(transaction)), () -> false);
+    }
+
+    @Override
+    public @Nullable Boolean beginPrepareInWorker(PreparedTransaction transaction, BooleanSupplier givenUp) {
+        AtomicReference<@Nullable Boolean> execute = new AtomicReference<>();
+        if (put(new Prepared(applier -> execute.set(applier.beginInWorker(transaction))), givenUp)) {
+            awaitIdle(givenUp);
+        }
+        throwFailure();
+        return execute.get();
+    }
+
+    @Override
+    public void preparedInWorker(PreparedTransaction transaction) {
+        put(new Prepared(applier -> applier.endInWorker(transaction)), () -> false);
     }
 
     @Override

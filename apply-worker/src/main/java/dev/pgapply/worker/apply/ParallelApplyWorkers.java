@@ -2,6 +2,7 @@ package dev.pgapply.worker.apply;
 
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.spool.SpooledChanges;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +80,9 @@ public interface ParallelApplyWorkers {
          * @return false if the wait was given up: the outcome is unknown, and the life of the subscription ends
          */
         boolean commit(StreamCommit commit, @Nullable SpooledChanges rest, BooleanSupplier givenUp);
+
+        /** The same with PREPARE TRANSACTION; whose intent and progress are the caller's to record. */
+        boolean prepare(StreamPrepare prepare, @Nullable SpooledChanges rest, BooleanSupplier givenUp);
 
         /** Has the worker undo the transaction, and waits for it. Afterwards the worker is free. */
         void rollback(BooleanSupplier givenUp);

@@ -77,15 +77,49 @@ final class PreparedApplier {
         Xid xid = transaction.xid();
         processing(MessageType.BEGIN_PREPARE, xid, null, () -> {
             TwoPhaseSession twoPhase = session.twoPhase();
-            OnPrepare decision = twoPhase.standing(xid).onPrepare(transaction, twoPhase.gid(xid));
-            executing = decision == OnPrepare.EXECUTE;
+            executing = judge(twoPhase, transaction);
             if (executing) {
                 twoPhase.recordIntent(transaction);
-            } else {
-                log.debug("transaction {} is on the target as \"{}\" already", xid, twoPhase.gid(xid));
+                twoPhase.mayPrepare(xid);
             }
             open = transaction;
         });
+    }
+
+    private static boolean judge(TwoPhaseSession twoPhase, PreparedTransaction transaction) {
+        Xid xid = transaction.xid();
+        boolean execute = twoPhase.standing(xid).onPrepare(transaction, twoPhase.gid(xid)) == OnPrepare.EXECUTE;
+        if (!execute) {
+            log.debug("transaction {} is on the target as \"{}\" already", xid, twoPhase.gid(xid));
+        }
+        return execute;
+    }
+
+    /**
+     * STREAM PREPARE of what a parallel apply worker has executed: the intent is committed here, since the worker's own transaction is
+     * the one to be prepared.
+     *
+     * @return whether the worker shall prepare it; false: it was done in an earlier life
+     */
+    boolean beginInWorker(PreparedTransaction transaction) {
+        boolean[] execute = new boolean[1];
+        processing(MessageType.STREAM_PREPARE, transaction.xid(), null, () -> {
+            TwoPhaseSession twoPhase = session.twoPhase();
+            execute[0] = judge(twoPhase, transaction);
+            if (execute[0]) {
+                twoPhase.recordIntent(transaction);
+            }
+        });
+        return execute[0];
+    }
+
+    /** The worker has prepared it, or it was prepared before. */
+    void endInWorker(PreparedTransaction transaction) {
+        processing(
+                MessageType.STREAM_PREPARE,
+                transaction.xid(),
+                null,
+                () -> recordPrepared(transaction.prepareEndLsn(), transaction.prepareTime()));
     }
 
     /** Executes a part of the open transaction; with the last one it is prepared. */
@@ -103,13 +137,19 @@ final class PreparedApplier {
             return;
         }
         open = null;
-        processing(MessageType.PREPARE, slice.xid(), slice.finalLsn(), () -> {
-            // One that was sent only now, with its COMMIT PREPARED, lies behind the progress.
-            if (end.endLsn().isAfter(appliedLsn.get())) {
-                session.begin();
-                commitProgress(end.endLsn(), end.commitTime());
-            }
-        });
+        processing(
+                MessageType.PREPARE,
+                slice.xid(),
+                slice.finalLsn(),
+                () -> recordPrepared(end.endLsn(), end.commitTime()));
+    }
+
+    /** One that was sent only now, with its COMMIT PREPARED, lies behind the progress. */
+    private void recordPrepared(Lsn endLsn, Instant time) {
+        if (endLsn.isAfter(appliedLsn.get())) {
+            session.begin();
+            commitProgress(endLsn, time);
+        }
     }
 
     void commitPrepared(CommitPrepared message) {

@@ -12,8 +12,11 @@ import dev.pgapply.core.pgoutput.CommitPrepared;
 import dev.pgapply.core.pgoutput.MessageType;
 import dev.pgapply.core.pgoutput.Prepare;
 import dev.pgapply.core.pgoutput.RollbackPrepared;
+import dev.pgapply.core.pgoutput.StreamPrepare;
+import dev.pgapply.core.spool.SpooledChanges;
 import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.worker.stats.SubscriptionStats;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,17 @@ public final class PreparedTransactions {
     public interface Sink {
         /** The batches that follow are this transaction, up to its end. */
         void beginPrepare(PreparedTransaction transaction);
+
+        /**
+         * A parallel apply worker has executed the transaction. Waits until it is known whether the worker shall prepare it.
+         *
+         * @return false if it was prepared in an earlier life; null if the wait was given up
+         */
+        @Nullable
+        Boolean beginPrepareInWorker(PreparedTransaction transaction, BooleanSupplier givenUp);
+
+        /** That transaction is prepared. */
+        void preparedInWorker(PreparedTransaction transaction);
 
         void commitPrepared(CommitPrepared message);
 
@@ -85,6 +99,35 @@ public final class PreparedTransactions {
         }
         batch.commit(new TransactionSlice.End(prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
         open = null;
+        return prepare.endLsn();
+    }
+
+    /**
+     * STREAM PREPARE of what a worker has. Everything before it is committed, and nothing behind it executed until the worker has
+     * prepared it; then the progress is recorded.
+     *
+     * @param rest what the worker has to read from the spool first, null if it was sent everything
+     * @return null if it was given up
+     */
+    @Nullable
+    Lsn prepareInWorker(
+            StreamPrepare prepare,
+            ParallelApplyWorkers.Worker worker,
+            @Nullable SpooledChanges rest,
+            BooleanSupplier givenUp) {
+        requireEnabled(MessageType.STREAM_PREPARE);
+        PreparedTransaction transaction =
+                new PreparedTransaction(prepare.xid(), prepare.endLsn(), prepare.prepareTime());
+        Boolean execute = sink.beginPrepareInWorker(transaction, givenUp);
+        if (execute == null) {
+            return null;
+        }
+        if (!execute) {
+            worker.rollback(givenUp);
+        } else if (!worker.prepare(prepare, rest, givenUp)) {
+            return null;
+        }
+        sink.preparedInWorker(transaction);
         return prepare.endLsn();
     }
 

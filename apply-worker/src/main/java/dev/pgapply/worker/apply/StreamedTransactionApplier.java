@@ -16,6 +16,7 @@ import dev.pgapply.core.pgoutput.PgOutputMessage;
 import dev.pgapply.core.pgoutput.Relation;
 import dev.pgapply.core.pgoutput.StreamAbort;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.pgoutput.Truncate;
 import dev.pgapply.core.pgoutput.Update;
 import dev.pgapply.core.spool.SpoolReader;
@@ -24,6 +25,7 @@ import dev.pgapply.core.spool.SpooledMessage;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
+import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.core.transaction.SubxactList;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.util.ArrayList;
@@ -49,6 +51,7 @@ public final class StreamedTransactionApplier {
 
     private final PgOutputDecoder decoder = new PgOutputDecoder();
     private final int subid;
+    private final boolean twoPhase;
     private final TargetSession session;
     private final BatchBuilder batch;
     private final OpenRelations relations;
@@ -64,9 +67,13 @@ public final class StreamedTransactionApplier {
     private int lastSubxid;
     private @Nullable LocalCommit committed;
 
-    /** @param subid the subscription's number, for the savepoints' names */
+    /**
+     * @param subid the subscription's number, for the savepoints' names
+     * @param twoPhase whether a transaction may end with PREPARE
+     */
     public StreamedTransactionApplier(
             int subid,
+            boolean twoPhase,
             String originName,
             TargetSession session,
             BatchLimits limits,
@@ -74,6 +81,7 @@ public final class StreamedTransactionApplier {
             SubscribedTables tables,
             SubscriptionStats stats) {
         this.subid = subid;
+        this.twoPhase = twoPhase;
         this.session = session;
         this.batch = new BatchBuilder(limits);
         this.relations = relations;
@@ -103,6 +111,9 @@ public final class StreamedTransactionApplier {
         lastSubxid = transaction.value();
         forgetSubtransactions(0);
         committed = null;
+        if (twoPhase) {
+            session.twoPhase().mayPrepare(transaction);
+        }
         session.begin();
         batch.resume(transaction);
     }
@@ -237,6 +248,24 @@ public final class StreamedTransactionApplier {
         batch.sealWhole().forEach(this::execute);
         xid = null;
         return committed;
+    }
+
+    /**
+     * Applies the rest and prepares. The changes are durable when this returns; the progress is not this session's to record.
+     *
+     * @param rest what stands in the spool, null if nothing does
+     * @return false if it was given up; nothing is prepared then
+     */
+    public boolean prepare(StreamPrepare prepare, @Nullable SpooledChanges rest, BooleanSupplier givenUp) {
+        if (rest != null && !replay(rest, givenUp)) {
+            return false;
+        }
+        PreparedTransaction transaction =
+                new PreparedTransaction(prepare.xid(), prepare.endLsn(), prepare.prepareTime());
+        batch.commit(new TransactionSlice.End(prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
+        batch.sealWhole().forEach(last -> applier.applyPrepared(last.firstSlice(), last.plan(), transaction));
+        xid = null;
+        return true;
     }
 
     /** worker.c, apply_spooled_messages; false if it was given up. */

@@ -2,6 +2,7 @@ package dev.pgapply.worker.catalog;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.Xid;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.origin.OriginStatus;
@@ -12,6 +13,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +65,11 @@ public final class ControlSession implements AutoCloseable {
     /** The recorded progress; the truth only after the takeover. */
     public OriginStatus originStatus(SubscriptionRow row) {
         return OriginStatus.read(connection, row.subid());
+    }
+
+    /** The publisher's transactions that are prepared here, or were about to be. */
+    public Set<Xid> preparedTransactions(SubscriptionRow row) {
+        return PreparedTransactionRecord.recorded(connection, row.subid());
     }
 
     public List<SubscriptionTable> tables(SubscriptionRow row) {

@@ -174,10 +174,7 @@ public final class PostgresSession implements TargetSession {
 
     @Override
     public LocalCommit commit(Progress progress) {
-        guarded(() -> {
-            pipeline.flush();
-            return true;
-        });
+        sendCollected(rowTypes.dropPrepared());
         LocalCommit committed = commit.commit(progress);
         rowTypes.committed();
         inTransaction = false;

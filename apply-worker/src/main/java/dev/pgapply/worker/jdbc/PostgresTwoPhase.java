@@ -43,7 +43,11 @@ final class PostgresTwoPhase implements TwoPhaseSession {
     @Override
     public void recordIntent(PreparedTransaction transaction) {
         record.recordIntent(transaction);
-        rowTypes.preparing(record.gid(transaction.xid()));
+    }
+
+    @Override
+    public void mayPrepare(Xid xid) {
+        rowTypes.preparing(record.gid(xid));
     }
 
     @Override

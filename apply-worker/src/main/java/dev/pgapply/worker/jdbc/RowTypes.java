@@ -35,7 +35,7 @@ final class RowTypes {
         preparedPrefix = gid + "_row_";
     }
 
-    /** The statements that remove what a transaction that is to be prepared has made. */
+    /** The statements that remove what a transaction that is, or might have been, prepared has made; none for any other. */
     List<String> dropPrepared() {
         return toDrop.stream().map(name -> "DROP TABLE IF EXISTS " + name).toList();
     }

@@ -106,12 +106,12 @@ final class Streaming implements AutoCloseable {
                     new ParallelApplyWorkerPool.Options(
                             options.name(),
                             start.subid(),
-                            // A worker could not prepare: two_phase transactions are spooled.
-                            start.twoPhase() ? 0 : options.maxParallelApplyWorkers(),
+                            options.maxParallelApplyWorkers(),
                             PARALLEL_QUEUE_BYTES,
                             options.streamSendTimeout()),
                     workerSession -> new StreamedTransactionApplier(
                             start.subid(),
+                            start.twoPhase(),
                             originName,
                             workerSession,
                             options.batch(),

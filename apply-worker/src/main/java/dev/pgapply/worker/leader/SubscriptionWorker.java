@@ -254,6 +254,8 @@ public final class SubscriptionWorker {
                 return End.STOPPED;
             }
             StreamStart start = new StreamStartCheck(options, publisher, stats, fallback).check(control, row);
+            // What was prepared without its progress is sent again, and is not to be executed again.
+            control.preparedTransactions(row).forEach(spoolOnly::add);
             try (SpoolDirectory spool = SpoolDirectory.open(spoolDirectory, row.subid(), options.spoolMaxBytes());
                     LockWaits lockWaits = new LockWaits(target, options.name());
                     Streaming live = Streaming.open(

@@ -16,7 +16,9 @@ import java.sql.Statement;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +90,27 @@ public final class PreparedTransactionRecord implements TwoPhaseSession {
         }
     }
 
+    /**
+     * The publisher's transactions that a subscription has prepared, or was about to, and not finished. Read by its owner, after the
+     * takeover.
+     */
+    public static Set<Xid> recorded(Connection connection, int subid) {
+        Set<Xid> xids = new HashSet<>();
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT DISTINCT gid FROM pgapply.prepared_transaction WHERE subid = ?")) {
+            statement.setInt(1, subid);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    xids.add(new Xid(Integer.parseUnsignedInt(
+                            row.getString(1).substring(gidPrefix(subid).length()))));
+                }
+            }
+            return xids;
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not read which transactions are prepared", e);
+        }
+    }
+
     @Override
     public String gid(Xid xid) {
         return PreparedTransaction.gid(subid, xid);
@@ -130,6 +153,10 @@ public final class PreparedTransactionRecord implements TwoPhaseSession {
             throw cut(PostgresErrors.translate("could not record that a transaction is to be prepared", e));
         }
     }
+
+    /** Nothing is recorded of it. */
+    @Override
+    public void mayPrepare(Xid xid) {}
 
     @Override
     public void prepare(PreparedTransaction transaction) {

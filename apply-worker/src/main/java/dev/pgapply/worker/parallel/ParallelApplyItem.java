@@ -2,6 +2,7 @@ package dev.pgapply.worker.parallel;
 
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.spool.SpooledChanges;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,10 @@ sealed interface ParallelApplyItem {
      * @param rest what stands in the spool, null if nothing does
      */
     record Commit(StreamCommit commit, @Nullable SpooledChanges rest, CountDownLatch done)
+            implements ParallelApplyItem {}
+
+    /** STREAM PREPARE. */
+    record Prepare(StreamPrepare prepare, @Nullable SpooledChanges rest, CountDownLatch done)
             implements ParallelApplyItem {}
 
     /** STREAM ABORT of the transaction. */

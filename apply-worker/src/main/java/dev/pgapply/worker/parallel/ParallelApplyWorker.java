@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.spool.SpooledChanges;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * One thread, {@code parallel-apply/<subscription>/<n>}, with one target session that nobody else touches: applies a streamed transaction
  * while it is in progress, and ends it when the leader says so (applyparallelworker.c, ParallelApplyWorkerMain).
  *
- * <p>The leader calls {@link #begin}, {@link #send}, {@link #commit} and {@link #rollback}; {@link #fail} and the questions may come from
+ * <p>The leader calls {@link #begin}, {@link #send}, {@link #commit}, {@link #prepare} and {@link #rollback}; {@link #fail} and the questions may come from
  * any thread. After a failure the worker does nothing more: its session is closed, which rolls its transaction back, and every call of
  * the leader throws the failure.
  */
@@ -141,6 +142,14 @@ final class ParallelApplyWorker implements AutoCloseable {
     }
 
     /** False if it was given up. */
+    boolean prepare(StreamPrepare prepare, @Nullable SpooledChanges rest, BooleanSupplier givenUp) {
+        CountDownLatch done = new CountDownLatch(1);
+        finishing = true;
+        queue.putAtOnce(new ParallelApplyItem.Prepare(prepare, rest, done));
+        return awaitEnd(done, givenUp);
+    }
+
+    /** False if it was given up. */
     boolean rollback(BooleanSupplier givenUp) {
         CountDownLatch done = new CountDownLatch(1);
         finishing = true;
@@ -228,6 +237,10 @@ final class ParallelApplyWorker implements AutoCloseable {
         } else if (item instanceof ParallelApplyItem.Commit end) {
             committed = applier.commit(end.commit(), end.rest(), () -> closing);
             end.done().countDown();
+        } else if (item instanceof ParallelApplyItem.Prepare end) {
+            if (applier.prepare(end.prepare(), end.rest(), () -> closing)) {
+                end.done().countDown();
+            }
         } else if (item instanceof ParallelApplyItem.Rollback end) {
             applier.rollback();
             end.done().countDown();

@@ -5,6 +5,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.ApplyException.Remedy;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.spool.SpooledChanges;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
@@ -245,6 +246,17 @@ public final class ParallelApplyWorkerPool implements ParallelApplyWorkers, Auto
                 leader.noteCommit(new Progress(commit.endLsn(), commit.commitTime()), local);
                 freed(worker);
                 return true;
+            });
+        }
+
+        @Override
+        public boolean prepare(StreamPrepare prepare, @Nullable SpooledChanges rest, BooleanSupplier givenUp) {
+            return guarded(() -> {
+                boolean done = worker.prepare(prepare, rest, givenUp);
+                if (done) {
+                    freed(worker);
+                }
+                return done;
             });
         }
 

@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The streamed transactions that get no parallel apply worker when they are sent again, because they were part of a wait cycle, or failed
- * in a worker: what fails in stream order may be right in commit order. It lives as long as the process, over all lives of the
- * subscription. Any thread.
+ * in a worker: what fails in stream order may be right in commit order. Nor does one that was prepared before its progress could be
+ * recorded: a worker would wait for its own rows. It lives as long as the process, over all lives of the subscription. Any thread.
  */
 public final class SpoolOnlyTransactions {
 
@@ -16,7 +16,8 @@ public final class SpoolOnlyTransactions {
 
     private final Set<Xid> xids = ConcurrentHashMap.newKeySet();
 
-    void add(Xid xid) {
+    /** From now on the transaction is spooled. */
+    public void add(Xid xid) {
         if (xids.size() >= MAX_COUNT) {
             xids.clear();
         }

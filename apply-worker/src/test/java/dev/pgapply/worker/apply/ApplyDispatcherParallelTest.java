@@ -7,6 +7,7 @@ import static dev.pgapply.worker.apply.PublisherMessages.insert;
 import static dev.pgapply.worker.apply.PublisherMessages.relation;
 import static dev.pgapply.worker.apply.PublisherMessages.streamAbort;
 import static dev.pgapply.worker.apply.PublisherMessages.streamCommit;
+import static dev.pgapply.worker.apply.PublisherMessages.streamPrepare;
 import static dev.pgapply.worker.apply.PublisherMessages.streamStart;
 import static dev.pgapply.worker.apply.PublisherMessages.streamStop;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.spool.SpoolReader;
 import dev.pgapply.core.spool.SpooledChanges;
 import dev.pgapply.core.spool.SpooledMessage;
@@ -169,6 +171,54 @@ class ApplyDispatcherParallelTest {
     }
 
     @Test
+    void a_prepare_is_done_by_the_worker_between_its_intent_and_its_progress() {
+        startWithTwoPhase();
+        firstBlock(731);
+        ordinary(700, "0/200");
+
+        fixture.receives(streamPrepare(731, "0/300"));
+
+        assertThat(fixture.handedOver)
+                .containsExactly(
+                        "700 first: 9 zoe; end 0/208",
+                        "intent 731 ending 0/308",
+                        "worker prepares 731",
+                        "prepared 731");
+        assertThat(fixture.positions.consumedLsn()).isEqualTo(Lsn.parse("0/308"));
+        assertThat(fixture.stats.streams()).isEmpty();
+    }
+
+    private void startWithTwoPhase() {
+        fixture.spool.close();
+        fixture = new DispatcherFixture(directory, StreamingMode.PARALLEL, 100, true, workers);
+    }
+
+    @Test
+    void a_prepare_that_was_done_before_is_rolled_back_in_the_worker_and_recorded() {
+        startWithTwoPhase();
+        fixture.executePrepare = false;
+        firstBlock(731);
+
+        fixture.receives(streamPrepare(731, "0/80"));
+
+        assertThat(workers.calls).endsWith("rollback");
+        assertThat(fixture.handedOver).containsExactly("intent 731 ending 0/88", "prepared 731");
+    }
+
+    @Test
+    void a_prepare_behind_a_send_that_timed_out_has_the_rest_read_from_the_spool() {
+        startWithTwoPhase();
+        firstBlock(731);
+        workers.full = true;
+        fixture.receives(streamStart(731, false), insert(732, USERS, "2", "bob"), streamStop());
+
+        fixture.receives(streamPrepare(731, "0/300"));
+
+        assertThat(fixture.handedOver).contains("worker prepares 731 with I");
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
     void relations_of_the_stream_are_in_force_for_all_once_it_has_committed() {
         firstBlock(731);
 
@@ -232,6 +282,13 @@ class ApplyDispatcherParallelTest {
             @Override
             public boolean commit(StreamCommit commit, @Nullable SpooledChanges rest, BooleanSupplier givenUp) {
                 calls.add("commit " + commit.endLsn() + (rest == null ? "" : " with " + types(rest)));
+                return true;
+            }
+
+            @Override
+            public boolean prepare(StreamPrepare prepare, @Nullable SpooledChanges rest, BooleanSupplier givenUp) {
+                fixture.handedOver.add(
+                        "worker prepares " + prepare.xid() + (rest == null ? "" : " with " + types(rest)));
                 return true;
             }
 

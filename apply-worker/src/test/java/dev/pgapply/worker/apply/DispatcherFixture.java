@@ -28,6 +28,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +63,10 @@ final class DispatcherFixture {
         this(directory, streaming, maxRows, false, workers);
     }
 
-    private DispatcherFixture(
+    /** What the target says of a transaction that a worker is to prepare: false if it was prepared before. */
+    boolean executePrepare = true;
+
+    DispatcherFixture(
             Path directory, StreamingMode streaming, int maxRows, boolean twoPhase, ParallelApplyWorkers workers) {
         BatchBuilder batch = new BatchBuilder(new BatchLimits(maxRows, 1 << 20));
         spool = SpoolDirectory.open(directory, 7, 0);
@@ -127,6 +131,17 @@ final class DispatcherFixture {
         @Override
         public void beginPrepare(PreparedTransaction transaction) {
             handedOver.add("begin prepare " + transaction.xid() + " ending " + transaction.prepareEndLsn());
+        }
+
+        @Override
+        public Boolean beginPrepareInWorker(PreparedTransaction transaction, BooleanSupplier givenUp) {
+            handedOver.add("intent " + transaction.xid() + " ending " + transaction.prepareEndLsn());
+            return executePrepare;
+        }
+
+        @Override
+        public void preparedInWorker(PreparedTransaction transaction) {
+            handedOver.add("prepared " + transaction.xid());
         }
 
         @Override

@@ -60,6 +60,7 @@ class PreparedApplierTest {
         assertThat(session.calls)
                 .containsExactly(
                         "intent 731",
+                        "may prepare 731",
                         "begin",
                         "savepoint",
                         "plan",
@@ -90,8 +91,28 @@ class PreparedApplierTest {
         prepared.begin(IT);
         prepared.apply(part(true, true));
 
-        assertThat(session.calls).containsExactly("intent 731", "begin", "savepoint", "plan", "prepare 731");
+        assertThat(session.calls)
+                .containsExactly("intent 731", "may prepare 731", "begin", "savepoint", "plan", "prepare 731");
         assertThat(applied).isEqualTo(new Lsn(0x350));
+    }
+
+    @Test
+    void of_one_that_a_worker_prepares_only_intent_and_progress_are_recorded() {
+        assertThat(prepared.beginInWorker(IT)).isTrue();
+        prepared.endInWorker(IT);
+
+        assertThat(session.calls).containsExactly("intent 731", "begin", "commit 0/308");
+        assertThat(applied).isEqualTo(new Lsn(0x308));
+    }
+
+    @Test
+    void one_that_was_prepared_in_an_earlier_life_is_not_prepared_by_a_worker_again() {
+        standing(IT, true, false);
+
+        assertThat(prepared.beginInWorker(IT)).isFalse();
+        prepared.endInWorker(IT);
+
+        assertThat(session.calls).containsExactly("begin", "commit 0/308");
     }
 
     @Test

@@ -123,6 +123,11 @@ public final class RecordingSession implements TargetSession {
         }
 
         @Override
+        public void mayPrepare(Xid xid) {
+            calls.add("may prepare " + xid);
+        }
+
+        @Override
         public void prepare(PreparedTransaction transaction) {
             calls.add("prepare " + transaction.xid());
         }

@@ -30,6 +30,7 @@ class StreamedTransactionApplierTest {
     private final SubscriptionStats stats = new SubscriptionStats("orders", Clock.systemUTC());
     private final StreamedTransactionApplier applier = new StreamedTransactionApplier(
             7,
+            false,
             "pgapply_7",
             session,
             new BatchLimits(4, 1 << 20),

@@ -66,6 +66,19 @@ class ParallelApplyWorkerPoolTest {
     }
 
     @Test
+    void a_worker_that_has_prepared_is_free_and_has_recorded_no_progress() {
+        try (PoolFixture fixture = new PoolFixture(1)) {
+            Worker worker = fixture.assign(731);
+
+            assertThat(fixture.prepare(worker, 731, 0x200)).isTrue();
+
+            assertThat(fixture.sessions.get(0).calls)
+                    .containsExactly("may prepare 731", "begin", "savepoint", "plan", "prepare 731");
+            assertThat(fixture.assign(732).number()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void a_message_that_cannot_be_applied_ends_the_worker_and_is_spooled_next_time() {
         try (PoolFixture fixture = new PoolFixture(1)) {
             Worker worker = fixture.assign(731);

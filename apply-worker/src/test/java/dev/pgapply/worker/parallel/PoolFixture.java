@@ -6,6 +6,7 @@ import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.pgoutput.StreamCommit;
+import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.relation.TargetTable;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.target.Target;
@@ -45,6 +46,7 @@ final class PoolFixture implements AutoCloseable {
                 new ParallelApplyWorkerPool.Options("orders", 7, maxWorkers, 1 << 20, Duration.ofMillis(50)),
                 session -> new StreamedTransactionApplier(
                         7,
+                        true,
                         "pgapply_7",
                         session,
                         new BatchLimits(100, 1 << 20),
@@ -76,6 +78,11 @@ final class PoolFixture implements AutoCloseable {
     boolean commit(Worker worker, int xid, int end) {
         return worker.commit(
                 new StreamCommit(new Xid(xid), new Lsn(end - 8), new Lsn(end), Instant.EPOCH), null, () -> false);
+    }
+
+    boolean prepare(Worker worker, int xid, int end) {
+        return worker.prepare(
+                new StreamPrepare(new Lsn(end - 8), new Lsn(end), Instant.EPOCH, new Xid(xid), "g"), null, () -> false);
     }
 
     int leaderPid() {

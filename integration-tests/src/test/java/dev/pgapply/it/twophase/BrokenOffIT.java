@@ -124,6 +124,54 @@ class BrokenOffIT {
         }
     }
 
+    private static final String STREAMED =
+            "INSERT INTO t SELECT g, repeat('s', 200) FROM generate_series(1001, 3000) g";
+
+    private static DatabasePair streaming(DatabasePair pair) {
+        pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET logical_decoding_work_mem = '64kB'");
+        return pair;
+    }
+
+    /** The worker has prepared, and the publisher sends all of it again: a worker would wait for its own rows. */
+    @Test
+    void one_that_a_worker_has_prepared_without_its_progress_is_not_executed_again() throws SQLException {
+        DatabasePair pair = streaming(pair(18));
+        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
+            try (Hold hold = new Hold(pair)) {
+                engine.prepare("g1", STREAMED);
+                engine.awaitPrepared(1);
+                assertThat(engine.sentToWorkers()).isEqualTo(1);
+                engine.process().killNine();
+            }
+            engine.process().start();
+            engine.process().awaitCaughtUp();
+            assertThat(engine.preparedOnTarget()).isEqualTo(1);
+            assertThat(engine.sentToWorkers()).isZero();
+
+            try (Hold hold = new Hold(pair)) {
+                engine.commitPrepared("g1");
+                engine.awaitPrepared(0);
+                engine.process().killNine();
+            }
+            engine.process().start();
+            engine.awaitSame("t");
+            assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(2000);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Moment.class)
+    void a_workers_connection_cut_around_its_prepare_doubles_and_loses_nothing(Moment moment) {
+        DatabasePair pair = streaming(pair(18));
+        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
+            cutAt(engine, "PREPARE TRANSACTION 'pg_gid", moment, () -> engine.prepare("g1", STREAMED));
+            engine.awaitPrepared(1);
+            engine.commitPrepared("g1");
+            engine.awaitSame("t");
+            assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(2000);
+        }
+    }
+
     private static String insert(int id) {
         return "INSERT INTO t VALUES (" + id + ", 'x')";
     }
@@ -141,12 +189,12 @@ class BrokenOffIT {
                 PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
                         .durable()
                         .start()) {
-            DatabasePair pair = DatabasePair.on(publisher, target)
+            DatabasePair pair = streaming(DatabasePair.on(publisher, target)
                     .onBoth("CREATE TABLE t(id int PRIMARY KEY, v text)")
-                    .publish("t");
-            try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true)) {
+                    .publish("t"));
+            try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
                 engine.prepare("g1", insert(1));
-                engine.prepare("g2", insert(2));
+                engine.prepare("g2", STREAMED);
                 engine.awaitPrepared(2);
                 target.restart(ShutdownMode.IMMEDIATE);
                 publisher.restart(ShutdownMode.IMMEDIATE);

@@ -8,7 +8,6 @@ import dev.pgapply.it.support.Wait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Transactions that the publisher prepares, with {@code two_phase: true} and without. */
 class PreparedTransactionsIT {
@@ -62,13 +61,13 @@ class PreparedTransactionsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {15, 18})
-    void a_streamed_one_is_prepared_when_it_is_prepared_there(int version) {
+    @CsvSource({"15, on", "18, on", "16, parallel", "18, parallel"})
+    void a_streamed_one_is_prepared_when_it_is_prepared_there(int version, String streaming) {
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE big(id int PRIMARY KEY, v text)")
                 .publish("big");
         pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET logical_decoding_work_mem = '64kB'");
-        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "on")) {
+        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", streaming)) {
             engine.prepare(
                     "big",
                     "INSERT INTO big SELECT g, repeat('a', 200) FROM generate_series(1, 2000) g",
@@ -85,6 +84,7 @@ class PreparedTransactionsIT {
             assertThat(pair.target().number("SELECT count(*) FROM big")).isZero();
             pair.publisher().execute("INSERT INTO big VALUES (9001, 'after')");
             Wait.until("the ordinary one", () -> pair.target().number("SELECT count(*) FROM big") == 1);
+            assertThat(engine.sentToWorkers()).isEqualTo("parallel".equals(streaming) ? 2 : 0);
             engine.killAndStart();
 
             engine.commitPrepared("big");
@@ -122,6 +122,47 @@ class PreparedTransactionsIT {
             engine.process().awaitCaughtUp();
             assertThat(pair.target().column("SELECT a || ' ' || coalesce(b, '-') FROM full_row ORDER BY 1"))
                     .isEqualTo(pair.publisher().column("SELECT a || ' ' || coalesce(b, '-') FROM full_row ORDER BY 1"));
+            assertThat(pair.target()
+                            .number("SELECT count(*) FROM pg_class WHERE relnamespace = 'pgapply'::regnamespace"
+                                    + " AND relname LIKE 'pg\\_gid%'"))
+                    .isZero();
+        }
+    }
+
+    /** Nobody knows whether it will be prepared when a worker begins it: neither may leave a temporary table, or one that stays. */
+    @Test
+    void rows_found_by_all_their_columns_are_changed_by_a_worker_in_one_that_is_prepared_and_one_that_is_not() {
+        DatabasePair pair = pair(18).onBoth(
+                        "CREATE TABLE full_row(a int, b text)", "CREATE TABLE wide(id int PRIMARY KEY, v text)");
+        pair.publisher().execute("ALTER TABLE full_row REPLICA IDENTITY FULL");
+        pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET logical_decoding_work_mem = '64kB'");
+        pair.publish("full_row", "wide");
+        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
+            pair.publisher()
+                    .execute(
+                            "INSERT INTO full_row SELECT g % 50, nullif(g % 3, 0)::text FROM generate_series(1, 150) g");
+            engine.process().awaitCaughtUp();
+            engine.prepare(
+                    "streamed",
+                    "INSERT INTO wide SELECT g, repeat('y', 100) FROM generate_series(1, 2000) g",
+                    "SAVEPOINT s",
+                    "UPDATE full_row SET b = 'undone' WHERE a < 10",
+                    "ROLLBACK TO s",
+                    "UPDATE full_row SET b = 'u' WHERE a < 20",
+                    "DELETE FROM full_row WHERE a = 30");
+            engine.awaitPrepared(1);
+            pair.publisher()
+                    .execute(
+                            "BEGIN",
+                            "INSERT INTO wide SELECT g, repeat('z', 100) FROM generate_series(3001, 5000) g",
+                            "UPDATE full_row SET b = 'w' WHERE a = 40",
+                            "COMMIT");
+            engine.commitPrepared("streamed");
+
+            engine.awaitSame("wide");
+            assertThat(pair.target().column("SELECT a || ' ' || coalesce(b, '-') FROM full_row ORDER BY 1"))
+                    .isEqualTo(pair.publisher().column("SELECT a || ' ' || coalesce(b, '-') FROM full_row ORDER BY 1"));
+            assertThat(engine.sentToWorkers()).isEqualTo(2);
             assertThat(pair.target()
                             .number("SELECT count(*) FROM pg_class WHERE relnamespace = 'pgapply'::regnamespace"
                                     + " AND relname LIKE 'pg\\_gid%'"))

@@ -94,6 +94,17 @@ final class TwoPhaseEngine implements AutoCloseable {
         return database.column("SELECT gid FROM pg_prepared_xacts WHERE database = current_database()");
     }
 
+    /** How many streamed transactions got a parallel apply worker since the process began. */
+    double sentToWorkers() {
+        return engine.rest()
+                .get("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith("pgapply_streams_total{action=\"LEADER_SEND_TO_PARALLEL\""))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
     void awaitPrepared(long count) {
         Wait.until(
                 count + " transactions to be prepared on the target",
