@@ -2,6 +2,7 @@ package dev.pgapply.launcher.metrics;
 
 import dev.pgapply.core.conflict.ConflictType;
 import dev.pgapply.core.transaction.TransApplyAction;
+import dev.pgapply.worker.stats.SlotStatistics;
 import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
@@ -43,6 +44,8 @@ import org.jspecify.annotations.Nullable;
  * pgapply_wait_cycles_total
  * pgapply_parallel_apply_workers, _busy
  * pgapply_spool_bytes, pgapply_spool_files
+ * pgapply_slot_spill_txns_total, _count_total, _bytes_total    the publisher's own counters (pg_stat_replication_slots), asked every
+ * pgapply_slot_stream_txns_total, _count_total, _bytes_total   10 s; they start again where its statistics are reset
  * pgapply_slot_retained_wal_bytes, pgapply_slot_wal_status{wal_status}
  * </pre>
  */
@@ -81,6 +84,12 @@ public final class SubscriptionMetrics {
             for (SubscriptionStatus status : SubscriptionStatus.values()) {
                 gauge("status", Tag.of("status", status.label()), s -> s.status() == status ? 1 : 0);
             }
+            slotCounter("spill.txns", SlotStatistics::spillTxns);
+            slotCounter("spill.count", SlotStatistics::spillCount);
+            slotCounter("spill.bytes", SlotStatistics::spillBytes);
+            slotCounter("stream.txns", SlotStatistics::streamTxns);
+            slotCounter("stream.count", SlotStatistics::streamCount);
+            slotCounter("stream.bytes", SlotStatistics::streamBytes);
             gaugeOf("slot.retained.wal", "bytes", s -> orNaN(s.slotRetainedBytes()));
             for (String walStatus : WAL_STATUSES) {
                 gauge(
@@ -180,6 +189,15 @@ public final class SubscriptionMetrics {
         private void counter(String name, @Nullable Tag tag, Adder adder) {
             FunctionCounter.builder("pgapply." + name, stats, s -> adder.of(s).sum())
                     .tags(tags(tag))
+                    .register(registry);
+        }
+
+        private void slotCounter(String name, ToLongFunction<SlotStatistics> count) {
+            FunctionCounter.builder("pgapply.slot." + name, stats, s -> {
+                        SlotStatistics counted = s.slotStatistics();
+                        return counted == null ? Double.NaN : count.applyAsLong(counted);
+                    })
+                    .tags(tags(null))
                     .register(registry);
         }
 

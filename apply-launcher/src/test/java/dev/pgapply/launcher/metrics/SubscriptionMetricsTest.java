@@ -7,10 +7,12 @@ import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.conflict.ConflictType;
 import dev.pgapply.core.transaction.TransApplyAction;
+import dev.pgapply.worker.stats.SlotStatistics;
 import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
+import dev.pgapply.worker.stats.WorkerProgress;
 import java.time.Clock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -27,6 +29,10 @@ class SubscriptionMetricsTest {
         stats.setFeedback(new Lsn(900), new Lsn(700), new Lsn(800));
         stats.setPublisherFlushLsn(new Lsn(1200));
         stats.setSlot(new Lsn(200), "extended");
+        stats.setSlotStatistics(new SlotStatistics(1, 2, 300, 4, 5, 600));
+        stats.setWorkers(
+                List.of(new WorkerProgress(7, "apply", 100, null), new WorkerProgress(7, "parallel apply", 101, 100)));
+        stats.setBusyWorkers(1);
         stats.transactions.add(3);
         stats.inserts.add(5);
         stats.batches.add(2);
@@ -62,6 +68,13 @@ class SubscriptionMetricsTest {
                         "pgapply_table_sync_rows{subscription=\"orders\"} 10.0",
                         "pgapply_table_sync_bytes_estimated{subscription=\"orders\"} 0.0",
                         "pgapply_streams_total{action=\"LEADER_SERIALIZE\",subscription=\"orders\"} 1.0",
+                        "pgapply_parallel_apply_workers{subscription=\"orders\"} 1.0",
+                        "pgapply_parallel_apply_workers_busy{subscription=\"orders\"} 1.0",
+                        "pgapply_slot_spill_txns_total{subscription=\"orders\"} 1.0",
+                        "pgapply_slot_spill_bytes_total{subscription=\"orders\"} 300.0",
+                        "pgapply_slot_stream_txns_total{subscription=\"orders\"} 4.0",
+                        "pgapply_slot_stream_count_total{subscription=\"orders\"} 5.0",
+                        "pgapply_slot_stream_bytes_total{subscription=\"orders\"} 600.0",
                         "pgapply_spool_bytes{subscription=\"orders\"} 120.0",
                         "pgapply_spool_files{subscription=\"orders\"} 2.0",
                         "pgapply_slot_retained_wal_bytes{subscription=\"orders\"} 1000.0",
@@ -75,6 +88,7 @@ class SubscriptionMetricsTest {
         assertThat(text)
                 .contains("pgapply_lag_bytes{subscription=\"orders\"} NaN")
                 .contains("pgapply_lag_seconds{subscription=\"orders\"} NaN")
+                .contains("pgapply_slot_stream_txns_total{subscription=\"orders\"} NaN")
                 .contains("pgapply_slot_retained_wal_bytes{subscription=\"orders\"} NaN");
     }
 }

@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.stats.SlotStatistics;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -129,6 +130,28 @@ public final class PublisherCatalog {
             return new PublishedTables(connection, major).read(publications);
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not read the published tables", e);
+        }
+    }
+
+    /** What the publisher counts of the slot, or null before it has counted anything. */
+    public @Nullable SlotStatistics slotStatistics(String name) {
+        String sql = "SELECT spill_txns, spill_count, spill_bytes, stream_txns, stream_count, stream_bytes"
+                + " FROM pg_stat_replication_slots WHERE slot_name = ?";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setString(1, name);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next()
+                        ? new SlotStatistics(
+                                row.getLong(1),
+                                row.getLong(2),
+                                row.getLong(3),
+                                row.getLong(4),
+                                row.getLong(5),
+                                row.getLong(6))
+                        : null;
+            }
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not read the statistics of replication slot \"" + name + "\"", e);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.stats.SlotStatistics;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
@@ -58,6 +59,10 @@ public final class PublisherPosition implements AutoCloseable {
             ReplicationSlot slot = asked.slot(options.slotName(), major);
             if (slot != null) {
                 stats.setSlot(slot.restartLsn(), slot.walStatus());
+            }
+            SlotStatistics counted = asked.slotStatistics(options.slotName());
+            if (counted != null) {
+                stats.setSlotStatistics(counted);
             }
             asked.requirePublications(options.publications());
         } catch (ApplyException e) {

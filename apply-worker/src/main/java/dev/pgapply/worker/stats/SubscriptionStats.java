@@ -50,6 +50,7 @@ public final class SubscriptionStats {
     private volatile @Nullable Lsn publisherFlushLsn;
     private volatile @Nullable Lsn slotRestartLsn;
     private volatile @Nullable String slotWalStatus;
+    private volatile @Nullable SlotStatistics slotStatistics;
     private volatile @Nullable OriginSnapshot origin;
     private volatile List<WorkerProgress> workers = List.of();
     private volatile int busyWorkers;
@@ -276,6 +277,16 @@ public final class SubscriptionStats {
     /** {@code reserved}, {@code extended}, {@code unreserved} or {@code lost}; null where it is not known. */
     public @Nullable String slotWalStatus() {
         return slotWalStatus;
+    }
+
+    /** What the publisher counts of the slot; null where it is not known. */
+    public @Nullable SlotStatistics slotStatistics() {
+        return slotStatistics;
+    }
+
+    /** Set by the publisher's watch. */
+    public void setSlotStatistics(SlotStatistics statistics) {
+        slotStatistics = statistics;
     }
 
     private record ParallelOrigin(
