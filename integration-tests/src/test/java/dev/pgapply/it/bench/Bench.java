@@ -65,6 +65,10 @@ public final class Bench {
                         .toList();
                 new LatencyBench(publisher, target, bench.scale).run(entering).forEach(report::add);
             }
+            if (bench.only.contains(StreamedCommitBench.NAME) || bench.isEveryWorkload()) {
+                StreamedCommitBench streamed = new StreamedCommitBench(publisher, target, bench.scale, bench.rounds);
+                report.add(streamed, streamed.run(StreamedCommitBench.contestants(bench.only)));
+            }
             report.write();
         }
     }
@@ -72,6 +76,7 @@ public final class Bench {
     /** Whether none is named. */
     private boolean isEveryWorkload() {
         return !only.contains(LatencyBench.NAME)
+                && !only.contains(StreamedCommitBench.NAME)
                 && BenchWorkload.all().stream().noneMatch(workload -> only.contains(workload.name()));
     }
 

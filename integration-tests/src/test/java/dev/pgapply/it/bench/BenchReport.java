@@ -104,6 +104,45 @@ final class BenchReport {
                 .put("max_ms", latency.percentile(100));
     }
 
+    /** From a large transaction's commit to its visibility, in seconds; the ratio is to native's with the same setting. */
+    void add(StreamedCommitBench bench, Map<Contestant, List<StreamedCommitBench.Round>> measured) {
+        measured.forEach((contestant, rounds) -> {
+            List<Double> visible =
+                    rounds.stream().map(StreamedCommitBench.Round::visible).toList();
+            double seconds = Measurement.median(visible);
+            double loading = Measurement.median(
+                    rounds.stream().map(StreamedCommitBench.Round::loading).toList());
+            String mode = contestant.name().substring(contestant.name().indexOf('_') + 1);
+            double reference = measured.entrySet().stream()
+                    .filter(entry -> entry.getKey().name().equals("native_" + mode))
+                    .mapToDouble(entry -> Measurement.median(entry.getValue().stream()
+                            .map(StreamedCommitBench.Round::visible)
+                            .toList()))
+                    .findFirst()
+                    .orElse(Double.NaN);
+            String line = String.format(
+                    "| %-15s | %-16s | visible %.3f s after the commit (spread %.0f%%), loading took %.2f s, x native_%s %.2f%n",
+                    StreamedCommitBench.NAME,
+                    contestant.name(),
+                    seconds,
+                    Measurement.spread(visible) * 100,
+                    loading,
+                    mode,
+                    reference / seconds);
+            table.append(line);
+            System.out.print(line);
+            ObjectNode result = results.addObject()
+                    .put("workload", StreamedCommitBench.NAME)
+                    .put("contestant", contestant.name())
+                    .put("rows", bench.rows())
+                    .put("visible_seconds", seconds)
+                    .put("loading_seconds", loading)
+                    .put("ratio", reference / seconds);
+            ArrayNode all = result.putArray("rounds");
+            visible.forEach(all::add);
+        });
+    }
+
     private static double median(List<Measurement> rounds) {
         return Measurement.median(rounds.stream().map(Measurement::seconds).toList());
     }

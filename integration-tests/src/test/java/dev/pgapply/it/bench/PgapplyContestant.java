@@ -32,6 +32,11 @@ record PgapplyContestant(String label, Map<String, String> options, Duration toT
         return new PgapplyContestant("text", Map.of("binary", "false"), Duration.ZERO);
     }
 
+    /** With that mode of streaming. */
+    static PgapplyContestant streaming(String mode) {
+        return new PgapplyContestant(mode, Map.of("streaming", mode), Duration.ZERO);
+    }
+
     /** Behind a round trip of 5 ms. */
     static PgapplyContestant far() {
         return new PgapplyContestant("far", Map.of(), Duration.ofNanos(2_500_000));
