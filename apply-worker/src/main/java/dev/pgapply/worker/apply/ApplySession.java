@@ -229,6 +229,11 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
         }
     }
 
+    /** What ended the session, null if nothing has. Any thread. */
+    public @Nullable ApplyException failure() {
+        return failure;
+    }
+
     /** Throws what ended the session, if something has. Called by the leader. */
     public void throwFailure() {
         ApplyException failed = failure;

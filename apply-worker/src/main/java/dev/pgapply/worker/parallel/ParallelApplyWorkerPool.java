@@ -45,6 +45,8 @@ public final class ParallelApplyWorkerPool implements ParallelApplyWorkers, Auto
     /** Starts a worker of a number; it may fail with an ApplyException. */
     interface Starter extends IntFunction<ParallelApplyWorker> {}
 
+    private static final String DEADLOCK_DETECTED = "40P01";
+
     private static final Logger log = LoggerFactory.getLogger(ParallelApplyWorkerPool.class);
 
     private final Options options;
@@ -174,12 +176,19 @@ public final class ParallelApplyWorkerPool implements ParallelApplyWorkers, Auto
         }
     }
 
-    /** What the target refuses in stream order it may take in commit order, and if not, the error will name the finish LSN. */
+    /**
+     * What the target refuses in stream order it may take in commit order, and if not, the error will name the finish LSN. A deadlock
+     * would come again with the same stream.
+     */
     private void remember(ParallelApplyWorker worker, ApplyException failure) {
         Xid xid = worker.xid();
-        if (xid != null && failure.kind().remedy() == Remedy.RETRY_OR_DISABLE) {
+        if (xid != null && (failure.kind().remedy() == Remedy.RETRY_OR_DISABLE || isDeadlock(failure))) {
             spoolOnly.add(xid);
         }
+    }
+
+    private static boolean isDeadlock(ApplyException failure) {
+        return DEADLOCK_DETECTED.equals(failure.sqlState());
     }
 
     /** Called by the watch: the transaction is rolled back, and spooled when it is sent again. */
@@ -285,9 +294,13 @@ public final class ParallelApplyWorkerPool implements ParallelApplyWorkers, Auto
         }
     }
 
-    /** Cuts what is in progress. Any thread. */
+    /** Cuts what is in progress. Where the leader's session was the victim of a deadlock, the other side was one of the workers. */
     @Override
     public void close() {
+        ApplyException ofLeader = leader.failure();
+        if (ofLeader != null && isDeadlock(ofLeader)) {
+            workers.forEach(worker -> remember(worker, ofLeader));
+        }
         workers.forEach(ParallelApplyWorker::close);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.apply.ParallelApplyWorkers.Worker;
 import java.util.concurrent.TimeUnit;
@@ -76,6 +77,26 @@ class ParallelApplyWorkerPoolTest {
                     .containsExactly("may prepare 731", "begin", "savepoint", "plan", "prepare 731");
             assertThat(fixture.assign(732).number()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void the_victim_of_a_deadlock_is_spooled_next_time_and_who_lost_its_connection_is_not() {
+        try (PoolFixture fixture = new PoolFixture(2)) {
+            Worker victim = fixture.assign(731);
+            Worker other = fixture.assign(732);
+            fixture.sessions.get(0).planAnswers.add(failure(Kind.TRANSIENT, "40P01"));
+            fixture.sessions.get(1).planAnswers.add(failure(Kind.CONNECTION, "08006"));
+
+            assertThatThrownBy(() -> fixture.commit(victim, 731, 0x200)).hasMessageContaining("40P01");
+            assertThatThrownBy(() -> fixture.commit(other, 732, 0x300)).hasMessageContaining("08006");
+
+            assertThat(fixture.mustSpool(731)).isTrue();
+            assertThat(fixture.mustSpool(732)).isFalse();
+        }
+    }
+
+    private static ApplyException failure(Kind kind, String sqlState) {
+        return new ApplyException(kind, "state " + sqlState, null, sqlState, null, new IllegalStateException("server"));
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.pgapply.it.streaming;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TornReadPoller;
@@ -10,6 +11,7 @@ import dev.pgapply.it.support.Wait;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Streamed transactions with {@code streaming: parallel}: applied while in progress, in order, and never half. */
@@ -109,15 +111,22 @@ class ParallelApplyIT {
                             .number("SELECT count(*) FROM pgapply.origin_status WHERE apply_session = 1"
                                     + " AND remote_lsn > '0/0'"))
                     .isEqualTo(1);
+            Wait.until(
+                    "the publisher's own count to be shown",
+                    Wait.SOON,
+                    () -> engine.metric("pgapply_slot_stream_txns_total") == 1
+                            && engine.metric("pgapply_slot_stream_bytes_total") > 100_000,
+                    engine.process()::explain);
         }
     }
 
     /** An ordinary insert, a streamed update of the row in progress, an ordinary update after its commit. */
     @ParameterizedTest
-    @ValueSource(ints = {16, 18})
-    void ordinary_and_streamed_changes_of_a_row_keep_their_order(int version) {
-        DatabasePair pair = pair(version, "o", "big");
-        try (StreamingEngine engine = start(pair)) {
+    @CsvSource({"16, parallel", "18, parallel", "18, on", "18, off"})
+    void ordinary_and_streamed_changes_of_a_row_keep_their_order(int version, String mode) {
+        DatabasePair pair = pair(version, "o", "big", "late");
+        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "streaming", mode);
+                Session blocker = new Session(pair.target())) {
             Session slow = engine.begin().execute(rows("big", 1, 1000, "s"));
             for (int i = 1; i <= 20; i++) {
                 pair.publisher().execute("INSERT INTO o VALUES (" + i + ", 'inserted')");
@@ -125,15 +134,31 @@ class ParallelApplyIT {
                         "UPDATE o SET v = 'streamed' WHERE id = " + i,
                         rows("big", i * 10_000 + 1, i * 10_000 + 500, "s"));
             }
-            engine.awaitSegments(slow, 2);
-            slow.execute(rows("big", 500_001, 503_000, "s"));
+            if (!mode.equals("off")) {
+                engine.awaitSegments(slow, 2);
+            }
+            // Whoever applies it is slower than the stream: what comes behind its commit has to wait.
+            blocker.execute("LOCK TABLE late IN SHARE MODE");
+            slow.execute(rows("late", 1, 3000, "s"));
+            pair.publisher().execute("INSERT INTO o VALUES (100, 'before')");
             slow.commit();
-            pair.publisher().execute("UPDATE o SET v = v || ' updated'", "DELETE FROM big WHERE id % 2 = 0");
+            pair.publisher().execute("UPDATE o SET v = v || ' updated'", "DELETE FROM big WHERE id <= 100");
+            Wait.until(
+                    "the streamed one to wait for the lock",
+                    () -> pair.target()
+                            .isTrue("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '" + pair.name()
+                                    + "' AND application_name LIKE 'pgapply%' AND wait_event_type = 'Lock')"));
+            Lsn end = pair.publisher().insertLsn();
+            Wait.until(
+                    "everything to be received", Wait.SOON, () -> engine.hasReceived(end), engine.process()::explain);
+            assertThat(pair.target().number("SELECT count(*) FROM o WHERE v LIKE '%updated'"))
+                    .isZero();
+            blocker.rollback();
 
-            engine.awaitSame("o", "big");
+            engine.awaitSame("o", "big", "late");
             assertThat(pair.target().number("SELECT count(*) FROM o WHERE v = 'streamed updated'"))
                     .isEqualTo(20);
-            assertThat(engine.streamed(PARALLEL)).isPositive();
+            assertThat(engine.streamed(PARALLEL)).isEqualTo(mode.equals("parallel") ? 1 : 0);
         }
     }
 
@@ -209,6 +234,70 @@ class ParallelApplyIT {
             assertThat(engine.process().log()).contains("wait cycle on the target");
             pair.publisher().execute("DELETE FROM u WHERE id = 9999");
             session.commit();
+
+            engine.awaitSame("u");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+
+    private static String unique(int id, String letters) {
+        return "INSERT INTO u VALUES (" + id + ", '" + letters + "')";
+    }
+
+    private static String others(int from) {
+        return "INSERT INTO u SELECT g, lpad(g::text, 4, '0') || repeat('x', 200) FROM generate_series(" + from + ", "
+                + (from + 899) + ") g";
+    }
+
+    private static void awaitBytes(DatabasePair pair, int bytes) {
+        Wait.until("rows of the workers", () -> pair.target().number("SELECT pg_relation_size('u')") > bytes);
+    }
+
+    /** One that has committed waits for one that goes on, which cannot end before the leader reads on. */
+    @Test
+    void a_wait_cycle_between_two_workers_is_found_and_the_one_in_progress_spooled() {
+        DatabasePair pair = pair(RunOptions.publisherVersion(), "u");
+        pair.target().execute("CREATE UNIQUE INDEX only_here ON u (left(v, 4))");
+        try (StreamingEngine engine = start(pair)) {
+            Session going = engine.begin().execute(unique(1, "aaaa"), others(1001));
+            engine.awaitSegments(going, 1);
+            awaitBytes(pair, 100_000);
+            Session ending = engine.begin().execute(others(2001), unique(2, "aaaa"), others(3001));
+            engine.awaitSegments(ending, 2);
+
+            ending.commit();
+
+            Wait.until(
+                    "the one that has committed to be applied",
+                    () -> pair.target().number("SELECT count(*) FROM u WHERE id = 2") == 1);
+            assertThat(engine.metric("pgapply_wait_cycles_total")).isEqualTo(1);
+            pair.publisher().execute("DELETE FROM u WHERE id = 2");
+            going.commit();
+            engine.awaitSame("u");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+
+    /** The target's own detector ends one of them; sent again, they would end in the same deadlock for ever. */
+    @Test
+    void two_workers_in_a_deadlock_do_not_meet_again() {
+        DatabasePair pair = pair(RunOptions.publisherVersion(), "u");
+        pair.target().execute("CREATE UNIQUE INDEX only_here ON u (left(v, 4))");
+        try (StreamingEngine engine = start(pair)) {
+            Session one = engine.begin().execute(unique(1, "aaaa"), others(1001));
+            Session other = engine.begin().execute(unique(2, "bbbb"), others(2001));
+            awaitBytes(pair, 300_000);
+            one.execute(unique(3, "bbbb"), others(3001));
+            other.execute(unique(4, "aaaa"), others(4001));
+            Wait.until(
+                    "the deadlock",
+                    Wait.SOON,
+                    () -> engine.process().log().contains("deadlock detected"),
+                    engine.process()::explain);
+
+            one.execute("DELETE FROM u WHERE id IN (1, 3)");
+            one.commit();
+            other.commit();
 
             engine.awaitSame("u");
             assertThat(engine.spoolFiles()).isEmpty();

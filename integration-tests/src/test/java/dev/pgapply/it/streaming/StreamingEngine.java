@@ -2,6 +2,7 @@ package dev.pgapply.it.streaming;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
@@ -156,6 +157,14 @@ final class StreamingEngine implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Whether everything up to there has come, applied or not. */
+    boolean hasReceived(Lsn end) {
+        String received = engine.status().path("received_lsn").asText();
+        return !received.isEmpty()
+                && !received.equals("null")
+                && !Lsn.parse(received).isBefore(end);
     }
 
     /** Waits until everything is applied, and compares the tables. */
