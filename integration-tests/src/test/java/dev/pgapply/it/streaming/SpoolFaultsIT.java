@@ -65,6 +65,23 @@ class SpoolFaultsIT {
     }
 
     @Test
+    void a_directory_that_cannot_be_written_is_named_and_nothing_is_lost() throws IOException {
+        try (StreamingEngine engine = StreamingEngine.start(pair(), "128m")) {
+            Files.delete(engine.spoolDirectory());
+            Files.writeString(engine.spoolDirectory(), "no directory");
+            Session session = engine.begin().execute(rows(1, 1000));
+
+            JsonNode error = engine.process().awaitError(engine.spoolDirectory().toString());
+            session.commit();
+            Files.delete(engine.spoolDirectory());
+
+            assertThat(error.path("message").asText()).contains("spool");
+            engine.awaitSame("big");
+            assertThat(engine.spoolFiles()).isEmpty();
+        }
+    }
+
+    @Test
     void a_full_spool_names_its_limit_and_others_are_safe() {
         DatabasePair pair = pair();
         try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "spool", "{ max_bytes: 100kB }")) {

@@ -14,12 +14,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * One workload, one engine, three subscriptions into three databases: {@code streaming} off, on and parallel. More streams than workers,
- * ordinary transactions between, nested savepoints, whole aborts, DDL inside streams.
+ * ordinary transactions between, nested savepoints, whole aborts, DDL inside streams, prepared transactions. All publishers and settings
+ * in a long run, some of them in a short one.
  */
 class StreamingModesIT {
 
@@ -28,9 +32,26 @@ class StreamingModesIT {
     private static final int KEYS_OF_A_CLIENT = 1000;
     private static final Duration LONG_ENOUGH = Duration.ofMinutes(3);
 
+    static Stream<Arguments> publishers() {
+        if (!RunOptions.longRun()) {
+            return Stream.of(
+                    Arguments.of(14, "buffered", false),
+                    Arguments.of(16, "buffered", true),
+                    Arguments.of(18, "immediate", true));
+        }
+        return IntStream.rangeClosed(14, 18)
+                .boxed()
+                .flatMap(version -> Stream.of("buffered", "immediate")
+                        .filter(streaming -> version >= 16 || "buffered".equals(streaming))
+                        .flatMap(streaming -> Stream.of(false, true)
+                                .filter(twoPhase -> version >= 15 || !twoPhase)
+                                .map(twoPhase -> Arguments.of(version, streaming, twoPhase))));
+    }
+
+    /** Where {@code two_phase} is on, too, some transactions are prepared before they end. */
     @ParameterizedTest
-    @CsvSource({"16, immediate", "18, immediate", "16, buffered", "18, buffered"})
-    void all_modes_give_the_same_tables(int version, String streaming) {
+    @MethodSource("publishers")
+    void all_modes_give_the_same_tables(int version, String streaming, boolean twoPhase) {
         long seed = RunOptions.seed();
         System.out.println("StreamingModesIT: seed " + seed + "; again with -Dpgapply.seed=" + seed);
         Random random = new Random(seed);
@@ -41,7 +62,7 @@ class StreamingModesIT {
             }
             try {
                 prepare(pair, targets, streaming);
-                run(pair, targets, random);
+                run(pair, targets, random, twoPhase);
             } finally {
                 targets.forEach(Database::drop);
             }
@@ -65,21 +86,22 @@ class StreamingModesIT {
         pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET " + setting);
     }
 
-    private static void run(DatabasePair pair, List<Database> targets, Random random) {
+    private static void run(DatabasePair pair, List<Database> targets, Random random, boolean twoPhase) {
         EngineConfig.Builder builder = EngineConfig.subscription(pair.name() + "_" + MODES.get(0));
         for (int i = 0; i < MODES.size(); i++) {
             EngineConfig.Builder one = i == 0 ? builder : builder.and(pair.name() + "_" + MODES.get(i));
             EngineConfig.Builder unused = one.from(pair.publisher())
                     .to(targets.get(i))
                     .publications(DatabasePair.PUBLICATION)
-                    .option("streaming", MODES.get(i));
+                    .option("streaming", MODES.get(i))
+                    .option("two_phase", String.valueOf(twoPhase));
         }
         try (EngineProcess engine =
                 EngineProcess.of(builder.build()).heap("256m").start()) {
             for (String mode : MODES) {
                 engine.awaitStatus(pair.name() + "_" + mode, LONG_ENOUGH, Set.of("streaming"));
             }
-            work(pair, random);
+            work(pair, random, twoPhase);
             Lsn end = pair.publisher().insertLsn();
             for (int i = 0; i < MODES.size(); i++) {
                 engine.awaitApplied(pair.name() + "_" + MODES.get(i), end, LONG_ENOUGH);
@@ -90,16 +112,17 @@ class StreamingModesIT {
                 }
             }
             String metrics = engine.rest().get("/metrics").body();
+            String used = pair.publisher().server().version() >= 16 ? "LEADER_SEND_TO_PARALLEL" : "LEADER_SERIALIZE";
             assertThat(metrics)
-                    .containsPattern("pgapply_streams_total\\{action=\"LEADER_SEND_TO_PARALLEL\",subscription=\""
-                            + pair.name() + "_parallel\"\\} [1-9]");
+                    .containsPattern("pgapply_streams_total\\{action=\"" + used + "\",subscription=\"" + pair.name()
+                            + "_parallel\"\\} [1-9]");
         }
     }
 
-    private static void work(DatabasePair pair, Random random) {
+    private static void work(DatabasePair pair, Random random, boolean twoPhase) {
         List<Client> clients = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
-            clients.add(new Client(pair.publisher(), i, random));
+            clients.add(new Client(pair, i, random, twoPhase));
         }
         int steps = RunOptions.number(600, 8_000);
         for (int step = 0; step < steps; step++) {
@@ -114,15 +137,19 @@ class StreamingModesIT {
     /** One client with keys and a table of its own, so that nobody waits for a lock. */
     private static final class Client {
         private final Database publisher;
+        private final String gid;
         private final int number;
         private final Random random;
+        private final boolean twoPhase;
         private Session session;
         private int savepoints;
         private int columns;
         private int steps;
 
-        Client(Database publisher, int number, Random random) {
-            this.publisher = publisher;
+        Client(DatabasePair pair, int number, Random random, boolean twoPhase) {
+            this.publisher = pair.publisher();
+            this.gid = Database.literal(pair.name() + " client " + number);
+            this.twoPhase = twoPhase;
             this.number = number;
             this.random = random;
             this.session = new Session(publisher);
@@ -172,7 +199,13 @@ class StreamingModesIT {
         }
 
         void end() {
-            if (random.nextInt(4) == 0) {
+            boolean rolledBack = random.nextInt(4) == 0;
+            if (twoPhase && random.nextInt(2) == 0) {
+                session.execute("PREPARE TRANSACTION " + gid);
+                publisher.execute(
+                        "INSERT INTO r VALUES (" + (2_000_000 + number * 100_000 + steps) + ", 0, 'between')",
+                        (rolledBack ? "ROLLBACK" : "COMMIT") + " PREPARED " + gid);
+            } else if (rolledBack) {
                 session.rollback();
             } else {
                 session.commit();
