@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
  * @param synchronousCommit the value for the apply session, as PostgreSQL writes it
  * @param maxParallelApplyWorkers how many streamed transactions may be applied while in progress; 0: all are spooled
  * @param streamSendTimeout after this long a parallel apply worker's full queue makes the rest of its transaction go to the spool
+ * @param slotCreateTimeout how long the publisher may take to create the slot; zero: as long as it needs
  * @param walReceiverStatusInterval at least this often a status goes to the publisher
  * @param walReceiverTimeout this long without a byte from the publisher ends the connection; zero: never
  * @param receiveQueueBytes how much may wait between the receiver and the leader
@@ -42,6 +43,7 @@ public record SubscriptionOptions(
         int maxSyncWorkers,
         int maxParallelApplyWorkers,
         Duration streamSendTimeout,
+        Duration slotCreateTimeout,
         Duration walReceiverStatusInterval,
         Duration walReceiverTimeout,
         long receiveQueueBytes,

@@ -39,6 +39,7 @@ final class SubscriptionSection {
             "max_sync_workers_per_subscription",
             "max_parallel_apply_workers_per_subscription",
             "stream_send_timeout",
+            "slot_create_timeout",
             "wal_receiver_status_interval",
             "wal_receiver_timeout",
             "receive_queue",
@@ -99,6 +100,8 @@ final class SubscriptionSection {
                         Duration.ofMillis(100),
                         Duration.ofHours(1),
                         false),
+                section.duration(
+                        "slot_create_timeout", Duration.ZERO, Duration.ofSeconds(1), Duration.ofDays(30), true),
                 section.duration(
                         "wal_receiver_status_interval",
                         Duration.ofSeconds(10),

@@ -1,6 +1,7 @@
 package dev.pgapply.launcher.console;
 
 import dev.pgapply.launcher.text.Amounts;
+import dev.pgapply.launcher.text.CopyProgress;
 import dev.pgapply.worker.stats.LastError;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
@@ -11,8 +12,6 @@ import java.util.Locale;
 
 /** One subscription in one line: a bar with rate and remaining time during the copy, rates and lag afterwards. Owned by one thread. */
 final class SubscriptionLine {
-
-    private static final int BAR_WIDTH = 20;
 
     private final SubscriptionStats stats;
     private final Rate copiedRows = new Rate();
@@ -50,26 +49,18 @@ final class SubscriptionLine {
         double rowRate = copiedRows.add(nanos, progress.rows());
         double byteRate = copiedBytes.add(nanos, progress.bytes());
         String percent = String.format(Locale.ROOT, "%3.0f %%", progress.fraction() * 100);
-        return (bar ? bar(progress.fraction()) + " " : "") + percent.trim() + ", "
+        return (bar ? CopyProgress.bar(progress.fraction()) + " " : "") + percent.trim() + ", "
                 + progress.tablesDone() + " of " + Amounts.counted(progress.tables(), "table", "tables") + ", "
                 + Amounts.counted(progress.rows(), "row", "rows") + " (" + Amounts.bytes(progress.bytes()) + "), "
                 + Amounts.bytes(Math.round(byteRate)) + "/s, " + left(progress, rowRate);
     }
 
     private static String left(CopyProgress progress, double rowRate) {
-        if (progress.tables() > 0 && progress.tablesDone() == progress.tables()) {
-            return "done";
-        }
-        if (rowRate <= 0 || progress.rowsLeft() == 0) {
+        Duration left = progress.remaining(rowRate);
+        if (left == null) {
             return "remaining time unknown";
         }
-        Duration left = Duration.ofMillis(Math.round(progress.rowsLeft() * 1000 / rowRate));
-        return "about " + Amounts.duration(left) + " left";
-    }
-
-    static String bar(double fraction) {
-        int full = (int) Math.round(fraction * BAR_WIDTH);
-        return "[" + "#".repeat(full) + ".".repeat(BAR_WIDTH - full) + "]";
+        return left.isZero() ? "done" : "about " + Amounts.duration(left) + " left";
     }
 
     private String applying(long nanos) {

@@ -1,7 +1,9 @@
 package dev.pgapply.launcher.metrics;
 
 import dev.pgapply.core.conflict.ConflictType;
+import dev.pgapply.core.tablesync.SlotWaitState;
 import dev.pgapply.core.transaction.TransApplyAction;
+import dev.pgapply.launcher.text.CopyProgress;
 import dev.pgapply.worker.stats.SlotStatistics;
 import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -39,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * pgapply_retries_total
  * pgapply_tables{state}                                        srsubstate's letters
  * pgapply_table_sync_rows, _rows_estimated, _bytes, _bytes_estimated
+ * pgapply_table_sync_progress_ratio                            of all tables together, 0 to 1
+ * pgapply_table_sync_rows_per_second, _bytes_per_second, _remaining_seconds   while a first copy runs, else NaN
+ * pgapply_slot_wait_transactions                               how many transactions the slot's creation waits for
  * pgapply_streams_total{action}                                streamed transactions, by TransApplyAction; LEADER_PARTIAL_SERIALIZE
  *                                                              counts those that a worker's full queue sent to the spool
  * pgapply_wait_cycles_total
@@ -144,6 +149,14 @@ public final class SubscriptionMetrics {
             gauge("table.sync.rows.estimated", null, s -> sum(s, TableProgress::rowsEstimated));
             gauge("table.sync.bytes", null, s -> sum(s, TableProgress::bytesCopied));
             gauge("table.sync.bytes.estimated", null, s -> sum(s, TableProgress::bytesEstimated));
+            gauge("table.sync.progress.ratio", null, s -> CopyProgress.of(s).fraction());
+            gauge("table.sync.rows.per.second", null, s -> pace(s, CopyProgress::rows));
+            gauge("table.sync.bytes.per.second", null, s -> pace(s, CopyProgress::bytes));
+            gauge(
+                    "table.sync.remaining.seconds",
+                    null,
+                    s -> seconds(CopyProgress.of(s).remaining(orZero(pace(s, CopyProgress::rows)))));
+            gauge("slot.wait.transactions", null, s -> waitedFor(s.slotWait()));
         }
 
         private void streams() {
@@ -213,6 +226,23 @@ public final class SubscriptionMetrics {
                 .mapToLong(amount)
                 .filter(value -> value > 0)
                 .sum();
+    }
+
+    /** Since the copy began; NaN while none runs. */
+    private static double pace(SubscriptionStats stats, ToLongFunction<CopyProgress> amount) {
+        return stats.status() == SubscriptionStatus.COPYING
+                ? amount.applyAsLong(CopyProgress.of(stats))
+                        * 1000.0
+                        / Math.max(1, stats.sinceStatus().toMillis())
+                : Double.NaN;
+    }
+
+    private static double orZero(double value) {
+        return Double.isNaN(value) ? 0 : value;
+    }
+
+    private static int waitedFor(@Nullable SlotWaitState wait) {
+        return wait == null ? 0 : wait.waitedFor();
     }
 
     private static double orNaN(@Nullable Long value) {

@@ -5,12 +5,16 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.Xid;
+import dev.pgapply.core.tablesync.BlockingTransaction;
+import dev.pgapply.core.tablesync.SlotWaitState;
 import dev.pgapply.launcher.supervise.SubscriptionSupervisor;
+import dev.pgapply.launcher.text.CopyProgress;
 import dev.pgapply.launcher.text.LagExplanation;
 import dev.pgapply.worker.stats.LastError;
 import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
+import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
 import dev.pgapply.worker.stats.WorkerProgress;
 import java.time.Duration;
@@ -44,6 +48,17 @@ final class SubscriptionJson {
         json.put("last_msg_send_time", time(stats.lastMessageSendTime()));
         json.put("last_msg_receipt_time", time(stats.lastMessageReceiptTime()));
         json.set("lag", lag(stats));
+        if (stats.status() == SubscriptionStatus.COPYING) {
+            json.set("copy", copy(stats));
+        } else {
+            json.putNull("copy");
+        }
+        SlotWaitState slotWait = stats.slotWait();
+        if (slotWait == null) {
+            json.putNull("slot_wait");
+        } else {
+            json.set("slot_wait", slotWait(slotWait));
+        }
         LastError error = stats.lastError();
         if (error == null) {
             json.putNull("last_error");
@@ -56,9 +71,53 @@ final class SubscriptionJson {
     private static ObjectNode lag(SubscriptionStats stats) {
         ObjectNode json = JSON.objectNode();
         json.put("bytes", stats.lagBytes());
-        Duration lag = stats.lag();
-        json.put("seconds", lag == null ? null : (Double) (lag.toMillis() / 1000.0));
+        json.put("seconds", seconds(stats.lag()));
         json.put("explanation", LagExplanation.of(stats));
+        return json;
+    }
+
+    /** All tables together, at the pace since the copy began, and those under way. */
+    private static ObjectNode copy(SubscriptionStats stats) {
+        ObjectNode json = JSON.objectNode();
+        CopyProgress progress = CopyProgress.of(stats);
+        double seconds = Math.max(1, stats.sinceStatus().toMillis()) / 1000.0;
+        json.put("tables_copied", progress.tablesDone());
+        json.put("tables", progress.tables());
+        json.put("rows_copied", progress.rows());
+        json.put("rows_estimated", progress.rowsEstimated());
+        json.put("bytes_copied", progress.bytes());
+        json.put("bytes_estimated", progress.bytesEstimated());
+        json.put("fraction", Math.round(progress.fraction() * 1000) / 1000.0);
+        json.put("rows_per_second", Math.round(progress.rows() / seconds));
+        json.put("bytes_per_second", Math.round(progress.bytes() / seconds));
+        json.put("remaining_seconds", seconds(progress.remaining(progress.rows() / seconds)));
+        json.set(
+                "under_way",
+                tables(stats.tables().stream()
+                        .filter(table -> table.state() == 'd')
+                        .toList()));
+        return json;
+    }
+
+    private static @Nullable Double seconds(@Nullable Duration duration) {
+        return duration == null ? null : (Double) (duration.toMillis() / 1000.0);
+    }
+
+    private static ObjectNode slotWait(SlotWaitState state) {
+        ObjectNode json = JSON.objectNode();
+        json.put("phase", state.phase().name());
+        json.put("waited_for", state.waitedFor());
+        ArrayNode transactions = json.putArray("transactions");
+        for (BlockingTransaction transaction : state.oldest()) {
+            ObjectNode one = transactions.addObject();
+            one.put("xid", transaction.xid() & 0xFFFF_FFFFL);
+            one.put("pid", transaction.pid());
+            one.put("gid", transaction.gid());
+            one.put("user", transaction.user());
+            one.put("database", transaction.database());
+            one.put("age_seconds", seconds(transaction.age()));
+            one.put("query", transaction.shownQuery());
+        }
         return json;
     }
 
@@ -107,6 +166,9 @@ final class SubscriptionJson {
             one.put("rows_estimated", estimate(table.rowsEstimated()));
             one.put("bytes_copied", table.bytesCopied());
             one.put("bytes_estimated", estimate(table.bytesEstimated()));
+            one.put("rows_per_second", Math.round(table.rowsPerSecond()));
+            one.put("bytes_per_second", Math.round(table.bytesPerSecond()));
+            one.put("remaining_seconds", seconds(table.remaining()));
             one.put("error", table.error());
         }
         return json;

@@ -71,6 +71,7 @@ class ConfigReaderTest {
         assertThat(options.synchronousCommit()).isEqualTo("off");
         assertThat(options.disableOnError()).isFalse();
         assertThat(options.maxSyncWorkers()).isEqualTo(2);
+        assertThat(options.slotCreateTimeout()).isZero();
         assertThat(options.walReceiverStatusInterval()).isEqualTo(Duration.ofSeconds(10));
         assertThat(options.walReceiverTimeout()).isEqualTo(Duration.ofSeconds(60));
         assertThat(options.receiveQueueBytes()).isEqualTo(16 << 20);
@@ -139,7 +140,7 @@ class ConfigReaderTest {
         assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(22);
+        assertThat(SubscriptionSection.KEYS).hasSize(23);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
         assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);

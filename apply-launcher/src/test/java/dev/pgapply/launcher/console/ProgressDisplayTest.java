@@ -3,6 +3,7 @@ package dev.pgapply.launcher.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.launcher.text.CopyProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
@@ -129,8 +130,8 @@ class ProgressDisplayTest {
 
     @Test
     void a_bar_fills_from_the_left() {
-        assertThat(SubscriptionLine.bar(0)).isEqualTo("[....................]");
-        assertThat(SubscriptionLine.bar(0.99)).isEqualTo("[####################]");
+        assertThat(CopyProgress.bar(0)).isEqualTo("[....................]");
+        assertThat(CopyProgress.bar(0.99)).isEqualTo("[####################]");
         assertThat(CopyProgress.of(List.of()).fraction()).isZero();
     }
 }

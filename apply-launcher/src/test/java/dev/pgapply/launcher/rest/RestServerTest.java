@@ -9,6 +9,9 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
+import dev.pgapply.core.tablesync.BlockingTransaction;
+import dev.pgapply.core.tablesync.SlotWaitState;
+import dev.pgapply.core.tablesync.SnapshotBuildPhase;
 import dev.pgapply.core.transaction.TransApplyAction;
 import dev.pgapply.launcher.config.HttpAddress;
 import dev.pgapply.launcher.supervise.ApplyLauncher;
@@ -116,6 +119,8 @@ class RestServerTest {
                         "last_msg_send_time",
                         "last_msg_receipt_time",
                         "lag",
+                        "copy",
+                        "slot_wait",
                         "last_error");
         assertThat(json.path("status").asText()).isEqualTo("streaming");
         assertThat(json.path("publisher").asText()).isEqualTo("postgresql://repl@db1:5432/shop");
@@ -179,15 +184,57 @@ class RestServerTest {
 
     @Test
     void tables_have_these_fields() {
-        orders.stats.setTable(
-                new TableProgress(new QualifiedName("public", "t"), 'd', new Lsn(16), 5, -1, 100, 200, null));
+        orders.stats.setTable(new TableProgress(
+                new QualifiedName("public", "t"), 'd', new Lsn(16), 5, 15, 100, 200, Duration.ofSeconds(2), null));
+        orders.stats.setTable(new TableProgress(new QualifiedName("public", "u"), 'i', null, 0, -1, 0, -1, null));
 
         JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders/tables"));
 
         assertThat(json.toString())
                 .isEqualTo(
                         "[{\"schema\":\"public\",\"table\":\"t\",\"state\":\"d\",\"sync_lsn\":\"0/10\",\"rows_copied\":5,"
-                                + "\"rows_estimated\":null,\"bytes_copied\":100,\"bytes_estimated\":200,\"error\":null}]");
+                                + "\"rows_estimated\":15,\"bytes_copied\":100,\"bytes_estimated\":200,\"rows_per_second\":3,"
+                                + "\"bytes_per_second\":50,\"remaining_seconds\":4.0,\"error\":null},"
+                                + "{\"schema\":\"public\",\"table\":\"u\",\"state\":\"i\",\"sync_lsn\":null,\"rows_copied\":0,"
+                                + "\"rows_estimated\":null,\"bytes_copied\":0,\"bytes_estimated\":null,\"rows_per_second\":0,"
+                                + "\"bytes_per_second\":0,\"remaining_seconds\":null,\"error\":null}]");
+    }
+
+    @Test
+    void a_copy_shows_all_tables_together_and_those_under_way() {
+        orders.stats.transition(SubscriptionStatus.COPYING, "2 tables");
+        orders.stats.setTable(new TableProgress(
+                new QualifiedName("public", "t"), 'd', null, 5, 15, 100, 200, Duration.ofSeconds(2), null));
+        orders.stats.setTable(new TableProgress(new QualifiedName("public", "u"), 's', null, 5, 4, 100, 10, null));
+
+        JsonNode copy = json(get(start(null), "/api/v1/subscriptions/orders")).path("copy");
+
+        assertThat(copy.path("tables_copied").asLong()).isEqualTo(1);
+        assertThat(copy.path("tables").asLong()).isEqualTo(2);
+        assertThat(copy.path("rows_copied").asLong()).isEqualTo(10);
+        assertThat(copy.path("rows_estimated").asLong()).isEqualTo(20);
+        assertThat(copy.path("fraction").asDouble()).isEqualTo(0.5);
+        assertThat(copy.path("remaining_seconds").isNumber()).isTrue();
+        assertThat(copy.path("under_way").findValuesAsText("table")).containsExactly("t");
+    }
+
+    @Test
+    void a_slots_creation_names_who_it_waits_for() {
+        orders.stats.setSlotWait(new SlotWaitState(
+                SnapshotBuildPhase.FULL_SNAPSHOT,
+                2,
+                List.of(
+                        new BlockingTransaction(
+                                (1L << 32) + 731, 4711, null, "app", "shop", Duration.ofSeconds(90), "UPDATE t"),
+                        new BlockingTransaction((1L << 32) + 732, null, "gid", "app", "shop", null, null))));
+
+        JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders"));
+
+        assertThat(json.path("slot_wait").toString())
+                .isEqualTo("{\"phase\":\"FULL_SNAPSHOT\",\"waited_for\":2,\"transactions\":["
+                        + "{\"xid\":731,\"pid\":4711,\"gid\":null,\"user\":\"app\",\"database\":\"shop\",\"age_seconds\":90.0,"
+                        + "\"query\":\"UPDATE t\"},{\"xid\":732,\"pid\":null,\"gid\":\"gid\",\"user\":\"app\",\"database\":\"shop\","
+                        + "\"age_seconds\":null,\"query\":null}]}");
     }
 
     @Test

@@ -129,6 +129,7 @@ public final class SupervisorFixture {
                 2,
                 2,
                 Duration.ofSeconds(10),
+                Duration.ZERO,
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 1 << 20,

@@ -5,6 +5,7 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.origin.CopyOrigin;
 import dev.pgapply.worker.origin.PreparedTransactionRecord;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.PublisherIdentity;
@@ -79,6 +80,7 @@ public final class SubscriptionDrop {
         for (String gid : PreparedTransactionRecord.rollBackAll(connection, row.subid())) {
             removed.add("prepared transaction \"" + gid + "\", rolled back");
         }
+        CopyOrigin.dropAll(connection, row.subid());
         catalog.drop(connection, row.subid());
         removed.add("state of subscription \"" + options.name() + "\" in "
                 + target.url().display());

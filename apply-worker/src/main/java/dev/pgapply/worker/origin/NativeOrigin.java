@@ -58,12 +58,17 @@ public final class NativeOrigin {
         this.connection = connection;
         this.name = name;
         this.ticker = ticker;
+        state = isPermitted(connection) ? State.DETACHED : State.NOT_PERMITTED;
+        lastTryNanos = ticker.nanos() - RETRY_INTERVAL.toNanos();
+    }
+
+    /** Whether the session's role may use origins. */
+    static boolean isPermitted(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(PERMITTED)) {
             row.next();
-            state = row.getBoolean(1) ? State.DETACHED : State.NOT_PERMITTED;
+            return row.getBoolean(1);
         }
-        lastTryNanos = ticker.nanos() - RETRY_INTERVAL.toNanos();
     }
 
     /** The origin's name, known to the whole server. */
@@ -87,7 +92,8 @@ public final class NativeOrigin {
         }
     }
 
-    private static void drop(Connection connection, String name) throws SQLException {
+    /** Removes an origin that exists, once no session uses it any more. */
+    static void drop(Connection connection, String name) throws SQLException {
         for (int tries = 1; ; tries++) {
             try (PreparedStatement statement = connection.prepareStatement("SELECT pg_replication_origin_drop(?)")) {
                 statement.setString(1, name);

@@ -194,41 +194,4 @@ public final class PublisherCatalog {
     private static @Nullable Lsn lsn(@Nullable String text) {
         return text == null ? null : Lsn.parse(text);
     }
-
-    /**
-     * The oldest transaction that runs on the publisher (in any of its databases: a slot waits for all), or null if there is none.
-     * pg_locks shows transaction ids to every role; user and query need pg_monitor.
-     */
-    public @Nullable BlockingTransaction oldestTransaction() {
-        String sql =
-                "SELECT l.transactionid::text, l.pid, p.gid, coalesce(a.usename, p.owner), coalesce(a.datname, p.database),"
-                        + " extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, p.prepared))::bigint, a.query,"
-                        + " count(*) OVER ()"
-                        + " FROM (SELECT DISTINCT ON (virtualtransaction) transactionid, pid FROM pg_locks"
-                        + " WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted"
-                        + " ORDER BY virtualtransaction, age(transactionid) DESC) l"
-                        + " LEFT JOIN pg_stat_activity a ON a.pid = l.pid"
-                        + " LEFT JOIN pg_prepared_xacts p ON p.transaction = l.transactionid AND l.pid IS NULL"
-                        + " ORDER BY age(l.transactionid) DESC LIMIT 1";
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            if (!row.next()) {
-                return null;
-            }
-            int pid = row.getInt(2);
-            long age = row.getLong(6);
-            boolean ageIsHidden = row.wasNull();
-            return new BlockingTransaction(
-                    row.getString(1),
-                    pid == 0 ? null : pid,
-                    row.getString(3),
-                    row.getString(4),
-                    row.getString(5),
-                    ageIsHidden ? null : Duration.ofSeconds(age),
-                    row.getString(7),
-                    row.getInt(8));
-        } catch (SQLException e) {
-            throw PostgresErrors.translate("could not read the publisher's running transactions", e);
-        }
-    }
 }

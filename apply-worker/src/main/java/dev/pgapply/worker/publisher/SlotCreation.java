@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import org.postgresql.PGConnection;
 
 /**
  * One creation of a logical slot that exports its snapshot (walsender.c, CreateReplicationSlot), with the walsender connection that it
@@ -57,6 +58,15 @@ public final class SlotCreation implements AutoCloseable {
                         e);
             }
             throw PostgresErrors.translate("could not create replication slot \"" + slotName + "\"", e);
+        }
+    }
+
+    /** Tells the publisher to give up a creation that is under way; from another thread. The creation then fails, unless it is done. */
+    public void cancel() {
+        try {
+            replication.unwrap(PGConnection.class).cancelQuery();
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not give up creating replication slot \"" + slotName + "\"", e);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.conflict.ConflictType;
+import dev.pgapply.core.tablesync.SlotWaitState;
 import dev.pgapply.core.transaction.TransApplyAction;
 import java.time.Clock;
 import java.time.Duration;
@@ -37,6 +38,7 @@ public final class SubscriptionStats {
     private volatile Instant statusSince;
     private volatile @Nullable String statusReason;
     private volatile @Nullable LastError lastError;
+    private volatile @Nullable SlotWaitState slotWait;
 
     private volatile boolean connected;
     private volatile Lsn receivedLsn = Lsn.ZERO;
@@ -131,6 +133,11 @@ public final class SubscriptionStats {
         return statusSince;
     }
 
+    /** How long the status has been what it is. */
+    public Duration sinceStatus() {
+        return Duration.between(statusSince, clock.instant());
+    }
+
     /** Why the status is what it is, for people; null where the word says it all. */
     public @Nullable String statusReason() {
         return statusReason;
@@ -181,6 +188,16 @@ public final class SubscriptionStats {
     /** Set by the supervising thread; null again once the subscription streams. */
     public void setLastError(@Nullable LastError error) {
         lastError = error;
+    }
+
+    /** What the slot's creation is waiting for; null while none is under way. */
+    public @Nullable SlotWaitState slotWait() {
+        return slotWait;
+    }
+
+    /** Set by the thread that creates the slot. */
+    public void setSlotWait(@Nullable SlotWaitState state) {
+        slotWait = state;
     }
 
     public boolean isConnected() {

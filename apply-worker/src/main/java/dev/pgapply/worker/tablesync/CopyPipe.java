@@ -8,11 +8,15 @@ import org.postgresql.copy.CopyOut;
 
 /**
  * Carries a COPY from the publisher to the target. Small rows are gathered, a large one is handed on as it came; so what is in memory is
- * one row and a small buffer, whatever the table. Owned by a copy worker's thread.
+ * one row and a small buffer, whatever the table; and where rows are wide, one row for all workers together, once a COPY has met its
+ * first. Owned by a copy worker's thread.
  */
 final class CopyPipe {
 
     private static final int BUFFER_BYTES = 64 * 1024;
+
+    /** So many rows behind a wide one may be wide too. */
+    private static final int EXPECTED_AFTER_WIDE = 64;
 
     /** Told after each row. */
     interface RowListener {
@@ -29,22 +33,34 @@ final class CopyPipe {
     record Result(long rowsSent, long rowsTaken, long bytes) {}
 
     private final byte[] buffer = new byte[BUFFER_BYTES];
+    private final WideRows wideRows;
     private int filled;
+
+    /** @param wideRows shared by all workers of the copy */
+    CopyPipe(WideRows wideRows) {
+        this.wideRows = wideRows;
+    }
 
     /**
      * When this returns the rows are in the target's open transaction.
      *
+     * @param wideAtFirst whether the first row may be a wide one, for all that is known
      * @throws SQLException what either server says, the target's refusal among it
      */
-    Result carry(CopyOut out, CopyIn in, RowListener listener) throws SQLException {
+    Result carry(CopyOut out, CopyIn in, boolean wideAtFirst, RowListener listener) throws SQLException {
         long rows = 0;
         long bytes = 0;
         filled = 0;
+        int wideRowsExpected = wideAtFirst ? 1 : 0;
         // The server sends each row as one message; in binary format the trailer is one more.
-        for (byte[] row = out.readFromCopy(); row != null; row = out.readFromCopy()) {
-            write(in, row);
+        while (true) {
+            int length = carryRow(out, in, wideRowsExpected > 0);
+            if (length < 0) {
+                break;
+            }
+            wideRowsExpected = length >= WideRows.WIDE_BYTES ? EXPECTED_AFTER_WIDE : Math.max(0, wideRowsExpected - 1);
             rows++;
-            bytes += row.length;
+            bytes += length;
             listener.copied(rows, bytes);
             if (listener.targetRefused()) {
                 in.endCopy();
@@ -54,6 +70,23 @@ final class CopyPipe {
         flush(in);
         long taken = in.endCopy();
         return new Result(out.getHandledRowCount(), taken, bytes);
+    }
+
+    /** @return the row's length; -1 if there is none */
+    private int carryRow(CopyOut out, CopyIn in, boolean wide) throws SQLException {
+        boolean turn = wide && wideRows.begin();
+        try {
+            byte[] row = out.readFromCopy();
+            if (row == null) {
+                return -1;
+            }
+            write(in, row);
+            return row.length;
+        } finally {
+            if (turn) {
+                wideRows.end();
+            }
+        }
     }
 
     private void write(CopyIn in, byte[] row) throws SQLException {

@@ -4,26 +4,27 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.origin.CopyOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
-import org.postgresql.copy.CopyIn;
 import org.postgresql.copy.CopyManager;
-import org.postgresql.copy.CopyOut;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies tables, one after another, under a snapshot that it imports: one thread with one session on each side. A table's rows and its
- * state s are one commit on the target, so it is there whole or not at all.
+ * Copies parts of tables, one after another, under a snapshot that it imports: one thread with one session on each side. Each part is a
+ * commit on the target; state s is recorded in that of a table's only part, else when the last of its parts is committed. What a crash
+ * leaves in state d may have some of its rows.
  */
 final class CopyWorker implements Runnable {
 
@@ -35,25 +36,30 @@ final class CopyWorker implements Runnable {
 
     private final CopyConnections connections;
     private final SnapshotCopy snapshot;
-    private final Queue<TableCopy> tables;
+    private final Queue<CopyPart> parts;
     private final Consumer<@Nullable ApplyException> ended;
-    private final CopyPipe pipe = new CopyPipe();
+    private final CopyPipe pipe;
+
+    private @Nullable CopyingTable locked;
 
     private volatile int targetPid;
     private volatile boolean targetRefused;
 
     /**
-     * @param tables shared with the other workers
+     * @param parts shared with the other workers
+     * @param wideRows shared with the other workers
      * @param ended told once, on this thread: null when no table is left, else why the copy cannot go on
      */
     CopyWorker(
             CopyConnections connections,
             SnapshotCopy snapshot,
-            Queue<TableCopy> tables,
+            Queue<CopyPart> parts,
+            WideRows wideRows,
             Consumer<@Nullable ApplyException> ended) {
         this.connections = connections;
         this.snapshot = snapshot;
-        this.tables = tables;
+        this.parts = parts;
+        this.pipe = new CopyPipe(wideRows);
         this.ended = ended;
     }
 
@@ -85,15 +91,22 @@ final class CopyWorker implements Runnable {
         Connection publisher = connections.openPublisher();
         Connection target = connections.openTarget();
         targetPid = session(target).getBackendPID();
-        for (TableCopy copy = tables.poll(); copy != null; copy = tables.poll()) {
-            Thread.currentThread().setName("tablesync/" + connections.subscription() + "/" + copy.name());
-            try {
-                copy(publisher, target, copy);
-            } catch (SQLException e) {
-                throw failed(copy, PostgresErrors.translate("", e), where(e));
-            } catch (ApplyException e) {
-                throw failed(copy, e, "");
+        try (CopyOrigin unused = CopyOrigin.attach(target, snapshot.subid())) {
+            for (CopyPart part = parts.poll(); part != null; part = parts.poll()) {
+                Thread.currentThread()
+                        .setName("tablesync/" + connections.subscription() + "/"
+                                + part.copy().name());
+                try {
+                    copy(publisher, target, part);
+                } catch (SQLException e) {
+                    throw failed(part.copy(), PostgresErrors.translate("", e), where(e));
+                } catch (ApplyException e) {
+                    throw failed(part.copy(), e, "");
+                }
             }
+            unlock(publisher);
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not end a session of the copy", e);
         }
     }
 
@@ -122,51 +135,87 @@ final class CopyWorker implements Runnable {
         return spot.find() ? " (" + spot.group() + ")" : "";
     }
 
-    private void copy(Connection publisher, Connection target, TableCopy copy) throws SQLException {
-        snapshot.show(copy, TableSyncState.DATASYNC, 0, 0, null);
-        snapshot.recordBegun(target, copy);
-        SnapshotHolder.importSnapshot(publisher, snapshot.snapshotName());
-        PublishedTableLock.take(publisher, copy);
-        CopyPipe.Result result;
+    private void copy(Connection publisher, Connection target, CopyPart part) throws SQLException {
+        CopyingTable table = part.table();
+        table.begin(snapshot.ticker().nanos(), () -> snapshot.recordBegun(target, table.copy()));
+        show(table, TableSyncState.DATASYNC);
+        lock(publisher, table);
         try (Statement statement = target.createStatement()) {
             statement.execute("BEGIN");
-            result = pipe.carry(copyOut(publisher, copy), copyIn(target, copy), new Progress(copy));
-            snapshot.recordDone(target, copy, result.rowsSent(), result.bytes());
+            Progress progress = new Progress(table);
+            CopyPipe.Result result = pipe.carry(
+                    copyApi(publisher).copyOut(part.copyOut()),
+                    copyApi(target).copyIn(part.copy().copyIn()),
+                    part.mayBeWide(),
+                    progress);
+            progress.end(result);
+            if (table.isOnePart()) {
+                snapshot.recordDone(target, table.copy(), table.rows(), table.bytes());
+            }
             statement.execute("COMMIT");
+            warnOfSuppressed(part, result);
         }
-        try (Statement statement = publisher.createStatement()) {
-            statement.execute("COMMIT");
+        if (table.partCommitted()) {
+            if (!table.isOnePart()) {
+                snapshot.recordDone(target, table.copy(), table.rows(), table.bytes());
+            }
+            show(table, TableSyncState.SYNCDONE);
+            log(table);
         }
-        snapshot.show(copy, TableSyncState.SYNCDONE, result.rowsSent(), result.bytes(), null);
-        log(copy, result);
     }
 
-    private void log(TableCopy copy, CopyPipe.Result result) {
+    /** The lock and the snapshot stay for all parts of the table that this worker takes one after another. */
+    private void lock(Connection publisher, CopyingTable table) throws SQLException {
+        if (table != locked) {
+            unlock(publisher);
+            SnapshotHolder.importSnapshot(publisher, snapshot.snapshotName());
+            PublishedTableLock.take(publisher, table);
+            locked = table;
+        }
+    }
+
+    private void unlock(Connection publisher) throws SQLException {
+        if (locked != null) {
+            locked = null;
+            try (Statement statement = publisher.createStatement()) {
+                statement.execute("COMMIT");
+            }
+        }
+    }
+
+    private void show(CopyingTable table, TableSyncState state) {
+        snapshot.show(
+                table.copy(),
+                state,
+                table.rows(),
+                table.bytes(),
+                Duration.ofNanos(table.nanosSinceBegin(snapshot.ticker().nanos())),
+                null);
+    }
+
+    private void warnOfSuppressed(CopyPart part, CopyPipe.Result result) {
         if (result.rowsTaken() < result.rowsSent()) {
             log.warn(
                     "subscription \"{}\": table \"{}\": the target's triggers suppressed {} of {} rows",
                     connections.subscription(),
-                    copy.name(),
+                    part.copy().name(),
                     result.rowsSent() - result.rowsTaken(),
                     result.rowsSent());
         }
+    }
+
+    private void log(CopyingTable table) {
         if (log.isInfoEnabled()) {
             log.info(
-                    "subscription \"{}\": table \"{}\" is copied: {} rows, {} bytes{}",
+                    "subscription \"{}\": table \"{}\" is copied: {} rows, {} bytes in {} ms{}{}",
                     connections.subscription(),
-                    copy.name(),
-                    result.rowsSent(),
-                    result.bytes(),
-                    copy.binary() ? "" : " (text format)");
+                    table.copy().name(),
+                    table.rows(),
+                    table.bytes(),
+                    table.nanosSinceBegin(snapshot.ticker().nanos()) / 1_000_000,
+                    table.isOnePart() ? "" : ", in parts",
+                    table.copy().binary() ? "" : " (text format)");
         }
-    }
-
-    private static CopyOut copyOut(Connection publisher, TableCopy copy) throws SQLException {
-        return copyApi(publisher).copyOut(copy.copyOut());
-    }
-
-    private static CopyIn copyIn(Connection target, TableCopy copy) throws SQLException {
-        return copyApi(target).copyIn(copy.copyIn());
     }
 
     private static CopyManager copyApi(Connection connection) throws SQLException {
@@ -184,11 +233,13 @@ final class CopyWorker implements Runnable {
     /** What the pipe tells after each row, on this worker's thread. */
     private final class Progress implements CopyPipe.RowListener {
 
-        private final TableCopy copy;
+        private final CopyingTable table;
         private long shownAtNanos;
+        private long toldRows;
+        private long toldBytes;
 
-        Progress(TableCopy copy) {
-            this.copy = copy;
+        Progress(CopyingTable table) {
+            this.table = table;
             this.shownAtNanos = snapshot.ticker().nanos();
         }
 
@@ -197,8 +248,20 @@ final class CopyWorker implements Runnable {
             long now = snapshot.ticker().nanos();
             if (now - shownAtNanos >= SHOW_EVERY_NANOS) {
                 shownAtNanos = now;
-                snapshot.show(copy, TableSyncState.DATASYNC, rows, bytes, null);
+                tell(rows, bytes);
+                show(table, TableSyncState.DATASYNC);
             }
+        }
+
+        /** The publisher's count: a binary COPY's trailer is no row. */
+        void end(CopyPipe.Result result) {
+            tell(result.rowsSent(), result.bytes());
+        }
+
+        private void tell(long rows, long bytes) {
+            table.add(rows - toldRows, bytes - toldBytes);
+            toldRows = rows;
+            toldBytes = bytes;
         }
 
         @Override

@@ -51,10 +51,11 @@ final class CopyWorkers {
      * @throws ApplyException the first failure of a worker; the others are ended by then
      */
     void copy(SnapshotCopy snapshot, List<TableCopy> copies, int workerCount) {
-        Queue<TableCopy> tables = new ConcurrentLinkedQueue<>(copies);
-        for (int i = 0; i < Math.min(workerCount, copies.size()); i++) {
-            CopyWorker worker =
-                    new CopyWorker(connections, snapshot, tables, failure -> ended.add(Optional.ofNullable(failure)));
+        Queue<CopyPart> parts = new ConcurrentLinkedQueue<>(holder.parts(copies, workerCount));
+        WideRows wideRows = new WideRows();
+        for (int i = Math.min(workerCount, parts.size()); i > 0; i--) {
+            CopyWorker worker = new CopyWorker(
+                    connections, snapshot, parts, wideRows, failure -> ended.add(Optional.ofNullable(failure)));
             Thread thread = new Thread(worker, "tablesync/" + connections.subscription());
             workers.add(worker);
             threads.add(thread);

@@ -12,6 +12,7 @@ import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.catalog.SubscriptionRow;
 import dev.pgapply.worker.catalog.SubscriptionTable;
 import dev.pgapply.worker.catalog.TableCatalog;
+import dev.pgapply.worker.origin.CopyOrigin;
 import dev.pgapply.worker.publisher.PublishedTable;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.PublisherFacts;
@@ -36,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * check → intent recorded (creating) → slot with exported snapshot → its consistent point recorded (copying)
- *       → tables copied in parallel under the snapshot, each s in the commit of its rows → ready
+ *       → tables copied in parallel under the snapshot, large ones in parts, each s when all its rows are committed → ready
  * </pre>
  *
  * <p>A crash at any point leaves what the next start recognises by the recorded slot state: it drops the slot, empties the tables that
@@ -129,7 +130,7 @@ public final class InitialCopy {
 
         SubscriptionRow creating = state.transition(target, row, SlotState.CREATING);
         try (SlotCreation creation = new SlotCreation(connections.openReplication(), row.slotName())) {
-            Created slot = create(creation, creating, catalog, target, facts.major());
+            Created slot = create(creation, creating, publisher, target, facts.major());
             SnapshotHolder holder = SnapshotHolder.open(connections.openPublisher(), slot.snapshotName());
             requireSame(published, holder.tables(options.publications(), facts.major()));
             creation.close();
@@ -157,8 +158,9 @@ public final class InitialCopy {
         log.info("subscription \"{}\": an earlier first start did not end, beginning again", row.name());
         new LeftoverSlot(connections.publisher(), row.name(), row.slotName()).remove(publisher, major);
         List<SubscriptionTable> copied = tableStates.tables(target, row.subid()).stream()
-                .filter(table -> table.state() == TableSyncState.SYNCDONE)
+                .filter(table -> table.state() != TableSyncState.INIT)
                 .toList();
+        CopyOrigin.dropAll(target, row.subid());
         if (!copied.isEmpty()) {
             new TargetTables(target, describer)
                     .empty(copied.stream().map(SubscriptionTable::table).toList());
@@ -195,12 +197,13 @@ public final class InitialCopy {
     }
 
     private Created create(
-            SlotCreation creation, SubscriptionRow creating, PublisherCatalog catalog, Connection target, int major) {
+            SlotCreation creation, SubscriptionRow creating, Connection publisher, Connection target, int major) {
         try {
-            return new SlotWait(options.name(), catalog, stats).create(creation, major);
+            return new SlotWait(options.name(), publisher, stats, options.slotCreateTimeout(), ticker)
+                    .create(creation, major);
         } catch (ApplyException e) {
             if (e.kind() == Kind.PRECONDITION) {
-                // Somebody else's slot: the record must not say that it is ours to drop.
+                // Somebody else's slot, or none: the record must not say that there is one of ours to drop.
                 state.transition(target, creating, SlotState.NONE);
             }
             throw e;

@@ -23,9 +23,12 @@ final class PublishedTableLock {
      *
      * @throws ApplyException of kind TRANSIENT if the snapshot does not show the table's rows any more
      */
-    static void take(Connection publisher, TableCopy copy) throws SQLException {
-        lock(publisher, copy);
-        requireUnchanged(publisher, copy);
+    static void take(Connection publisher, CopyingTable table) throws SQLException {
+        lock(publisher, table.copy());
+        requireUnchanged(publisher, table.copy());
+        if (table.copy().published().partitioned()) {
+            requireNoneAttached(publisher, table);
+        }
     }
 
     /** Reads no row, but takes the table's lock and its partitions' until the end of the transaction; LOCK TABLE would ask for more rights. */
@@ -39,8 +42,7 @@ final class PublishedTableLock {
 
     /**
      * A table that was rewritten or truncated before the lock reads as empty under an older snapshot (SEMANTICS 1.7), and a partition
-     * that was detached is not read at all. Under the lock neither can happen any more. What was attached since may be read: it is in
-     * the publisher's table too.
+     * that was detached is not read at all. Under the lock neither can happen any more.
      */
     private static void requireUnchanged(Connection publisher, TableCopy copy) throws SQLException {
         String sql = "WITH RECURSIVE seen AS (SELECT oid AS relid FROM pg_class WHERE oid = ?::oid"
@@ -70,6 +72,32 @@ final class PublishedTableLock {
                             changed
                                     + " was rewritten, truncated or detached on the publisher after the snapshot, the copy begins"
                                     + " again");
+                }
+            }
+        }
+    }
+
+    /**
+     * A partition that the snapshot shows as a table of its own, attached after the parts were planned, would not be read; what is newer
+     * than the snapshot has no rows in it.
+     */
+    private static void requireNoneAttached(Connection publisher, CopyingTable table) throws SQLException {
+        String sql = "SELECT string_agg(c.oid::regclass::text, ', ') FROM pg_partition_tree(?::oid) p"
+                + " JOIN pg_class c ON c.oid = p.relid WHERE p.isleaf AND NOT c.oid = ANY (?::bigint[]::oid[])";
+        if (table.relations().isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = publisher.prepareStatement(sql)) {
+            statement.setString(1, table.copy().published().oid().toString());
+            statement.setArray(
+                    2, publisher.createArrayOf("int8", table.relations().toArray()));
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                String attached = row.getString(1);
+                if (attached != null) {
+                    throw new ApplyException(
+                            Kind.TRANSIENT,
+                            attached + " was attached on the publisher after the snapshot, the copy begins again");
                 }
             }
         }

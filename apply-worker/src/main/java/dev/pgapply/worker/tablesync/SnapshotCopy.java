@@ -8,6 +8,7 @@ import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.TableProgress;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,11 @@ record SnapshotCopy(
     }
 
     void show(TableCopy copy, TableSyncState state, long rows, long bytes, @Nullable String error) {
+        show(copy, state, rows, bytes, Duration.ZERO, error);
+    }
+
+    /** @param copying how long its copy has run, or ran */
+    void show(TableCopy copy, TableSyncState state, long rows, long bytes, Duration copying, @Nullable String error) {
         stats.setTable(new TableProgress(
                 copy.name(),
                 state.code(),
@@ -46,6 +52,7 @@ record SnapshotCopy(
                 copy.published().rowsEstimated(),
                 bytes,
                 copy.published().bytesEstimated(),
+                copying,
                 error));
     }
 }

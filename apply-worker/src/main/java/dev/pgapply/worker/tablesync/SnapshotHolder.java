@@ -57,6 +57,11 @@ final class SnapshotHolder {
         return new PublisherCatalog(connection).tables(publications, major);
     }
 
+    /** The tables' parts, as the snapshot has them. */
+    List<CopyPart> parts(List<TableCopy> copies, int workers) {
+        return CopyParts.of(connection, copies, workers);
+    }
+
     /** A word on the connection now and then, so that nothing in between takes it for dead. */
     void keepAlive() {
         try (Statement statement = connection.createStatement()) {

@@ -8,6 +8,7 @@ import dev.pgapply.worker.publisher.PublishedColumn;
 import dev.pgapply.worker.publisher.PublishedTable;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The copy of one table, as the two COPY statements that do it (tablesync.c, copy_table). Immutable.
@@ -46,13 +47,29 @@ record TableCopy(PublishedTable published, TargetTable target, List<PublishedCol
                 || columns.stream().anyMatch(PublishedColumn::generated);
     }
 
+    /**
+     * For the publisher: only a part of the rows.
+     *
+     * @param relation the table, or one of its partitions
+     * @param condition what else a row must meet, or null
+     */
+    String copyOut(QualifiedName relation, @Nullable String condition) {
+        return "COPY (" + select("ONLY " + Identifiers.quote(relation), condition) + ") TO STDOUT" + format();
+    }
+
     /** The rows to copy, as a query on the publisher. */
     String select() {
-        String filter = published.rowFilters().stream()
-                .map(condition -> "(" + condition + ")")
-                .collect(Collectors.joining(" OR "));
-        return "SELECT " + Identifiers.list(columnNames()) + " FROM " + (published.partitioned() ? "" : "ONLY ")
-                + Identifiers.quote(published.name()) + (filter.isEmpty() ? "" : " WHERE " + filter);
+        return select((published.partitioned() ? "" : "ONLY ") + Identifiers.quote(published.name()), null);
+    }
+
+    private String select(String from, @Nullable String condition) {
+        String filter =
+                published.rowFilters().stream().map(each -> "(" + each + ")").collect(Collectors.joining(" OR "));
+        if (condition != null) {
+            filter = filter.isEmpty() ? condition : condition + " AND (" + filter + ")";
+        }
+        return "SELECT " + Identifiers.list(columnNames()) + " FROM " + from
+                + (filter.isEmpty() ? "" : " WHERE " + filter);
     }
 
     /** For the target. */

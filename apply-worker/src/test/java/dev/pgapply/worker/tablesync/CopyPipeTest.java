@@ -9,8 +9,11 @@ import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.postgresql.copy.CopyIn;
@@ -73,7 +76,7 @@ class CopyPipeTest {
     }
 
     /** A target's COPY that keeps what it gets, or has refused it. */
-    private static final class Taken implements CopyIn {
+    private static class Taken implements CopyIn {
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private final List<Integer> writes = new ArrayList<>();
         private @Nullable SQLException refusal;
@@ -153,8 +156,8 @@ class CopyPipeTest {
     void small_rows_go_together_and_a_large_one_goes_as_it_came() throws SQLException {
         Taken taken = new Taken();
 
-        CopyPipe.Result result =
-                new CopyPipe().carry(new Rows(10, 20, 1_000_000, 30), taken, new Listener(Long.MAX_VALUE));
+        CopyPipe.Result result = new CopyPipe(new WideRows())
+                .carry(new Rows(10, 20, 1_000_000, 30), taken, false, new Listener(Long.MAX_VALUE));
 
         assertThat(taken.writes).containsExactly(30, 1_000_000, 30);
         assertThat(taken.bytes.size()).isEqualTo(1_000_060);
@@ -168,9 +171,47 @@ class CopyPipeTest {
         taken.refusal = new SQLException("duplicate key");
         Rows rows = new Rows(10, 10, 10, 10);
 
-        assertThatThrownBy(() -> new CopyPipe().carry(rows, taken, new Listener(2)))
+        assertThatThrownBy(() -> new CopyPipe(new WideRows()).carry(rows, taken, false, new Listener(2)))
                 .isInstanceOf(SQLException.class)
                 .hasMessage("duplicate key");
         assertThat(rows.left).hasSize(2);
+    }
+
+    /** Each worker counts itself in and out around the row that it holds. */
+    @Test
+    void wide_rows_are_in_memory_one_at_a_time_however_many_workers_there_are() throws Exception {
+        int wide = WideRows.WIDE_BYTES;
+        WideRows wideRows = new WideRows();
+        AtomicInteger held = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        List<Thread> workers = new ArrayList<>();
+        List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+        for (int i = 0; i < 4; i++) {
+            Taken taken = new Taken() {
+                @Override
+                public void writeToCopy(byte[] data, int offset, int length) {
+                    most.accumulateAndGet(held.incrementAndGet(), Math::max);
+                    super.writeToCopy(data, offset, length);
+                    held.decrementAndGet();
+                }
+            };
+            Thread worker = new Thread(() -> {
+                try {
+                    new CopyPipe(wideRows)
+                            .carry(new Rows(wide, wide, 10, wide, wide), taken, true, new Listener(Long.MAX_VALUE));
+                } catch (SQLException | RuntimeException e) {
+                    failures.add(e);
+                }
+            });
+            workers.add(worker);
+            worker.start();
+        }
+        for (Thread worker : workers) {
+            worker.join(TimeUnit.SECONDS.toMillis(30));
+        }
+
+        assertThat(failures).isEmpty();
+        assertThat(workers).noneMatch(Thread::isAlive);
+        assertThat(most).hasValue(1);
     }
 }

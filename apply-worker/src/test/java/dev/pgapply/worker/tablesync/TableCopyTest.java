@@ -111,4 +111,23 @@ class TableCopyTest {
         assertThat(copy.copyOut()).contains("(\"a\") TO STDOUT");
         assertThat(copy.copyIn()).contains("(\"a\") FROM STDIN");
     }
+
+    @Test
+    void a_range_of_a_partition_is_read_by_itself_and_with_the_roots_filters() {
+        TableCopy copy =
+                copy(published(true, List.of("a > 1", "a < 0"), remote("a", false, true)), local("a", INT4, false));
+
+        assertThat(copy.copyOut(new QualifiedName("s", "leaf"), new BlockRange(10, 20).condition()))
+                .isEqualTo("COPY (SELECT \"a\" FROM ONLY \"s\".\"leaf\" WHERE ctid >= '(10,0)' AND ctid < '(20,0)'"
+                        + " AND ((a > 1) OR (a < 0))) TO STDOUT WITH (FORMAT binary)");
+        assertThat(copy.copyOut(new QualifiedName("s", "leaf"), null)).contains("\"leaf\" WHERE (a > 1) OR (a < 0))");
+    }
+
+    @Test
+    void ranges_follow_one_another_and_the_last_has_no_end() {
+        assertThat(BlockRange.split(10, 3))
+                .containsExactly(new BlockRange(0, 3), new BlockRange(3, 6), new BlockRange(6, BlockRange.UNBOUNDED));
+        assertThat(BlockRange.split(10, 1)).containsExactly(new BlockRange(0, BlockRange.UNBOUNDED));
+        assertThat(new BlockRange(6, BlockRange.UNBOUNDED).condition()).isEqualTo("ctid >= '(6,0)'");
+    }
 }

@@ -106,6 +106,29 @@ final class FirstStart implements AutoCloseable {
             boolean createSlot,
             boolean copyData,
             List<String> publications) {
+        return options(publisher, target, name, createSlot, copyData, publications, Duration.ZERO);
+    }
+
+    /** @param slotCreateTimeout how long the publisher may take to create the slot */
+    static SubscriptionOptions options(DatabasePair pair, Duration slotCreateTimeout) {
+        return options(
+                url(pair.publisher(), null),
+                url(pair.target(), null),
+                pair.name(),
+                true,
+                true,
+                List.of(DatabasePair.PUBLICATION),
+                slotCreateTimeout);
+    }
+
+    private static SubscriptionOptions options(
+            ConnectionUrl publisher,
+            ConnectionUrl target,
+            String name,
+            boolean createSlot,
+            boolean copyData,
+            List<String> publications,
+            Duration slotCreateTimeout) {
         return new SubscriptionOptions(
                 name,
                 publisher,
@@ -124,6 +147,7 @@ final class FirstStart implements AutoCloseable {
                 2,
                 2,
                 Duration.ofSeconds(10),
+                slotCreateTimeout,
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 16 << 20,
