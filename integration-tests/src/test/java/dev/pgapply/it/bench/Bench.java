@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * {@code mvn -q -Pbench}: each workload's backlog is made once; contestants take turns on copies of its slot and of the target's tables.
@@ -59,6 +60,13 @@ public final class Bench {
             for (BenchWorkload workload : bench.workloads()) {
                 report.add(workload, bench.run(workload));
             }
+            for (BenchWorkload workload : bench.copyWorkloads()) {
+                List<Contestant> entering = bench.entering(workload.name()).stream()
+                        .filter(Contestant::applies)
+                        .toList();
+                report.add(
+                        workload, new CopyBench(publisher, target, bench.scale).run(workload, entering, bench.rounds));
+            }
             if (bench.only.contains(LatencyBench.NAME) || bench.isEveryWorkload()) {
                 List<Contestant> entering = bench.entering(LatencyBench.NAME).stream()
                         .filter(Contestant::applies)
@@ -77,11 +85,18 @@ public final class Bench {
     private boolean isEveryWorkload() {
         return !only.contains(LatencyBench.NAME)
                 && !only.contains(StreamedCommitBench.NAME)
-                && BenchWorkload.all().stream().noneMatch(workload -> only.contains(workload.name()));
+                && Stream.concat(BenchWorkload.all().stream(), CopyBench.workloads().stream())
+                        .noneMatch(workload -> only.contains(workload.name()));
     }
 
     private List<BenchWorkload> workloads() {
         return BenchWorkload.all().stream()
+                .filter(workload -> isEveryWorkload() || only.contains(workload.name()))
+                .toList();
+    }
+
+    private List<BenchWorkload> copyWorkloads() {
+        return CopyBench.workloads().stream()
                 .filter(workload -> isEveryWorkload() || only.contains(workload.name()))
                 .toList();
     }

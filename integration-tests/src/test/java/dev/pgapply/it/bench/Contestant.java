@@ -19,6 +19,26 @@ interface Contestant {
     /** Begins to consume; returns at once. */
     Run start(Database publisher, Database target, String slot);
 
+    /**
+     * Begins with tables that are empty on the target: makes its slot, copies and follows; returns at once.
+     *
+     * @param name of slot and subscription
+     */
+    default Run copy(Database publisher, Database target, String name) {
+        throw new UnsupportedOperationException(name() + " does not copy");
+    }
+
+    /** Where it records how far each table is; only for those that apply. */
+    default TableStates tableStates() {
+        throw new UnsupportedOperationException(name() + " does not copy");
+    }
+
+    /**
+     * @param relation in the target
+     * @param state its column with srsubstate's letters
+     */
+    record TableStates(String relation, String state) {}
+
     /** A contestant at work. */
     interface Run extends AutoCloseable {
 

@@ -36,14 +36,27 @@ record NativeContestant(String label, String options, List<String> settings) imp
 
     @Override
     public Run start(Database publisher, Database target, String slot) {
+        return start(publisher, target, slot, "create_slot = false, copy_data = false, ");
+    }
+
+    @Override
+    public Run copy(Database publisher, Database target, String name) {
+        return start(publisher, target, name, "");
+    }
+
+    @Override
+    public TableStates tableStates() {
+        return new TableStates("pg_subscription_rel", "srsubstate");
+    }
+
+    private Run start(Database publisher, Database target, String slot, String further) {
         for (String setting : settings) {
             target.execute("ALTER SYSTEM SET " + setting);
         }
         target.execute(
                 "SELECT pg_reload_conf()",
                 "CREATE SUBSCRIPTION bench CONNECTION " + Database.literal(publisher.libpqKeywords())
-                        + " PUBLICATION bench WITH (create_slot = false, copy_data = false, slot_name = " + slot + ", "
-                        + options + ")");
+                        + " PUBLICATION bench WITH (" + further + "slot_name = " + slot + ", " + options + ")");
         return new Run() {
             @Override
             public double cpuSeconds() {

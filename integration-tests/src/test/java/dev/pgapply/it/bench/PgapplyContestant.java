@@ -59,14 +59,28 @@ record PgapplyContestant(String label, Map<String, String> options, Duration toT
 
     @Override
     public Run start(Database publisher, Database target, String slot) {
+        return start(publisher, target, slot, false);
+    }
+
+    @Override
+    public Run copy(Database publisher, Database target, String name) {
+        return start(publisher, target, name, true);
+    }
+
+    @Override
+    public TableStates tableStates() {
+        return new TableStates("pgapply.subscription_rel", "state");
+    }
+
+    private Run start(Database publisher, Database target, String slot, boolean copy) {
         TcpProxy proxy = proxyTo(target);
         EngineConfig.Builder config = EngineConfig.subscription(slot)
                 .from(publisher)
                 .to(proxy == null ? target.libpqUrl() : target.libpqUrl(PostgresServer.SUPERUSER, proxy.port()))
                 .publications("bench")
                 .option("slot_name", slot)
-                .option("create_slot", "false")
-                .option("copy_data", "false");
+                .option("create_slot", Boolean.toString(copy))
+                .option("copy_data", Boolean.toString(copy));
         options.forEach(config::option);
         EngineProcess.Builder builder =
                 EngineProcess.of(config.build()).heap("256m").tuned();
