@@ -328,9 +328,13 @@ class FirstCopyIT {
                     .publications(DatabasePair.PUBLICATION)
                     .build();
             try (EngineProcess engine = EngineProcess.start(config)) {
-                engine.awaitStreaming();
+                for (String name : new String[] {pair.name(), second}) {
+                    engine.awaitStatus(name, Wait.SOON, Set.of("streaming"));
+                }
                 pair.publisher().execute("INSERT INTO t SELECT g, 'streamed' FROM generate_series(1001, 2000) g");
-                engine.awaitCaughtUp();
+                for (String name : new String[] {pair.name(), second}) {
+                    engine.awaitApplied(name, pair.publisher().insertLsn(), Wait.SOON);
+                }
 
                 engine.stop();
                 EngineCommand drop =

@@ -8,15 +8,15 @@ import org.postgresql.copy.CopyOut;
 
 /**
  * Carries a COPY from the publisher to the target. Small rows are gathered, a large one is handed on as it came; so what is in memory is
- * one row and a small buffer, whatever the table; and where rows are wide, one row for all workers together, once a COPY has met its
- * first. Owned by a copy worker's thread.
+ * one row and a small buffer, whatever the table; and wide rows share the room of {@link WideRows} with the other workers, once a COPY has
+ * met its first. Owned by a copy worker's thread.
  */
 final class CopyPipe {
 
     private static final int BUFFER_BYTES = 64 * 1024;
 
-    /** So many rows behind a wide one may be wide too. */
-    private static final int EXPECTED_AFTER_WIDE = 64;
+    /** So many narrow rows may come before the next wide one is no surprise any more. */
+    private static final int MAY_FOLLOW_A_WIDE_ROW = 64;
 
     /** Told after each row. */
     interface RowListener {
@@ -33,12 +33,12 @@ final class CopyPipe {
     record Result(long rowsSent, long rowsTaken, long bytes) {}
 
     private final byte[] buffer = new byte[BUFFER_BYTES];
-    private final WideRows wideRows;
+    private final WideRows.Share share;
     private int filled;
 
     /** @param wideRows shared by all workers of the copy */
     CopyPipe(WideRows wideRows) {
-        this.wideRows = wideRows;
+        this.share = wideRows.share();
     }
 
     /**
@@ -51,21 +51,28 @@ final class CopyPipe {
         long rows = 0;
         long bytes = 0;
         filled = 0;
-        int wideRowsExpected = wideAtFirst ? 1 : 0;
-        // The server sends each row as one message; in binary format the trailer is one more.
-        while (true) {
-            int length = carryRow(out, in, wideRowsExpected > 0);
-            if (length < 0) {
-                break;
+        long expected = wideAtFirst ? WideRows.UNKNOWN : 0;
+        int narrowRows = 0;
+        try {
+            // The server sends each row as one message; in binary format the trailer is one more.
+            while (true) {
+                share.hold(expected);
+                int length = carryRow(out, in);
+                if (length < 0) {
+                    break;
+                }
+                narrowRows = length >= WideRows.WIDE_BYTES ? 0 : narrowRows + 1;
+                expected = narrowRows == 0 ? length : narrowRows > MAY_FOLLOW_A_WIDE_ROW ? 0 : expected;
+                rows++;
+                bytes += length;
+                listener.copied(rows, bytes);
+                if (listener.targetRefused()) {
+                    in.endCopy();
+                    throw new ApplyException(Kind.INTERNAL, "the target took a COPY that it had refused");
+                }
             }
-            wideRowsExpected = length >= WideRows.WIDE_BYTES ? EXPECTED_AFTER_WIDE : Math.max(0, wideRowsExpected - 1);
-            rows++;
-            bytes += length;
-            listener.copied(rows, bytes);
-            if (listener.targetRefused()) {
-                in.endCopy();
-                throw new ApplyException(Kind.INTERNAL, "the target took a COPY that it had refused");
-            }
+        } finally {
+            share.hold(0);
         }
         flush(in);
         long taken = in.endCopy();
@@ -73,20 +80,13 @@ final class CopyPipe {
     }
 
     /** @return the row's length; -1 if there is none */
-    private int carryRow(CopyOut out, CopyIn in, boolean wide) throws SQLException {
-        boolean turn = wide && wideRows.begin();
-        try {
-            byte[] row = out.readFromCopy();
-            if (row == null) {
-                return -1;
-            }
-            write(in, row);
-            return row.length;
-        } finally {
-            if (turn) {
-                wideRows.end();
-            }
+    private int carryRow(CopyOut out, CopyIn in) throws SQLException {
+        byte[] row = out.readFromCopy();
+        if (row == null) {
+            return -1;
         }
+        write(in, row);
+        return row.length;
     }
 
     private void write(CopyIn in, byte[] row) throws SQLException {

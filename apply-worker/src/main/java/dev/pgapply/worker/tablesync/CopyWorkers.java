@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.stream.Ticker;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -28,11 +29,15 @@ final class CopyWorkers {
     private static final long KEEP_ALIVE_NANOS = 10_000_000_000L;
     private static final long END_PATIENCE_MILLIS = 2_000;
 
+    /** The part of the heap that wide rows may take: one of four. */
+    private static final int HEAP_PARTS = 4;
+
     private final CopyConnections connections;
     private final SnapshotHolder holder;
     private final Connection target;
     private final Ticker ticker;
 
+    private final WideRows wideRows = new WideRows(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
     private final BlockingQueue<Optional<ApplyException>> ended = new LinkedBlockingQueue<>();
     private final List<CopyWorker> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -52,7 +57,6 @@ final class CopyWorkers {
      */
     void copy(SnapshotCopy snapshot, List<TableCopy> copies, int workerCount) {
         Queue<CopyPart> parts = new ConcurrentLinkedQueue<>(holder.parts(copies, workerCount));
-        WideRows wideRows = new WideRows();
         for (int i = Math.min(workerCount, parts.size()); i > 0; i--) {
             CopyWorker worker = new CopyWorker(
                     connections, snapshot, parts, wideRows, failure -> ended.add(Optional.ofNullable(failure)));
@@ -83,7 +87,7 @@ final class CopyWorkers {
                 running--;
                 continue;
             }
-            tellRefusals();
+            lookAfterSessions();
             if (ticker.nanos() - keptAliveAt >= KEEP_ALIVE_NANOS) {
                 holder.keepAlive();
                 keptAliveAt = ticker.nanos();
@@ -93,19 +97,27 @@ final class CopyWorkers {
 
     /**
      * A COPY that the target has refused goes on until its end, as the driver does not look for an answer before; the session's state
-     * tells it earlier.
+     * tells it earlier. And a worker that waits for another's transaction must not be waited for.
      */
-    private void tellRefusals() {
-        try (PreparedStatement statement = target.prepareStatement("SELECT pid FROM pg_stat_activity"
-                + " WHERE pid = ANY (?) AND state = 'idle in transaction (aborted)'")) {
-            statement.setArray(
-                    1,
-                    target.createArrayOf(
-                            "int4", workers.stream().map(CopyWorker::targetPid).toArray()));
+    private void lookAfterSessions() {
+        String sql = "SELECT pid, state = 'idle in transaction (aborted)',"
+                + " wait_event_type = 'Lock' AND pg_blocking_pids(pid) && ? FROM pg_stat_activity WHERE pid = ANY (?)";
+        try (PreparedStatement statement = target.prepareStatement(sql)) {
+            Array pids = target.createArrayOf(
+                    "int4", workers.stream().map(CopyWorker::targetPid).toArray());
+            statement.setArray(1, pids);
+            statement.setArray(2, pids);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     int pid = row.getInt(1);
-                    workers.stream().filter(worker -> worker.targetPid() == pid).forEach(CopyWorker::setTargetRefused);
+                    if (row.getBoolean(2)) {
+                        workers.stream()
+                                .filter(worker -> worker.targetPid() == pid)
+                                .forEach(CopyWorker::setTargetRefused);
+                    }
+                    if (row.getBoolean(3)) {
+                        wideRows.letAllPass();
+                    }
                 }
             }
         } catch (SQLException e) {

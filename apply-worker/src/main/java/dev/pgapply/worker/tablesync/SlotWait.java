@@ -105,10 +105,10 @@ final class SlotWait {
     }
 
     private void show(SlotWaitState state) {
-        stats.setSlotWait(state);
         if (!state.oldest().isEmpty()) {
             stats.transition(SubscriptionStatus.WAITING_FOR_SLOT, state.sentence());
         }
+        stats.setSlotWait(state);
     }
 
     /** Cancelled, the publisher leaves no slot. It may have been made in the same moment: then it is taken. */

@@ -133,7 +133,7 @@ class CopyPipeTest {
     }
 
     /** Notes what it is told, and knows of a refusal after so many rows. */
-    private static final class Listener implements RowListener {
+    private static class Listener implements RowListener {
         private final long refusedAfter;
         private long rows;
 
@@ -156,7 +156,7 @@ class CopyPipeTest {
     void small_rows_go_together_and_a_large_one_goes_as_it_came() throws SQLException {
         Taken taken = new Taken();
 
-        CopyPipe.Result result = new CopyPipe(new WideRows())
+        CopyPipe.Result result = new CopyPipe(new WideRows(WideRows.WIDE_BYTES))
                 .carry(new Rows(10, 20, 1_000_000, 30), taken, false, new Listener(Long.MAX_VALUE));
 
         assertThat(taken.writes).containsExactly(30, 1_000_000, 30);
@@ -171,34 +171,47 @@ class CopyPipeTest {
         taken.refusal = new SQLException("duplicate key");
         Rows rows = new Rows(10, 10, 10, 10);
 
-        assertThatThrownBy(() -> new CopyPipe(new WideRows()).carry(rows, taken, false, new Listener(2)))
+        assertThatThrownBy(() ->
+                        new CopyPipe(new WideRows(WideRows.WIDE_BYTES)).carry(rows, taken, false, new Listener(2)))
                 .isInstanceOf(SQLException.class)
                 .hasMessage("duplicate key");
         assertThat(rows.left).hasSize(2);
     }
 
-    /** Each worker counts itself in and out around the row that it holds. */
-    @Test
-    void wide_rows_are_in_memory_one_at_a_time_however_many_workers_there_are() throws Exception {
+    /** A row counts as held from its writing until the same worker writes the next: so long the driver keeps it. */
+    private int mostHeldAtOnce(WideRows wideRows, int workerCount) throws InterruptedException {
         int wide = WideRows.WIDE_BYTES;
-        WideRows wideRows = new WideRows();
         AtomicInteger held = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         List<Thread> workers = new ArrayList<>();
         List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < workerCount; i++) {
             Taken taken = new Taken() {
+                private boolean holds;
+
                 @Override
                 public void writeToCopy(byte[] data, int offset, int length) {
-                    most.accumulateAndGet(held.incrementAndGet(), Math::max);
-                    super.writeToCopy(data, offset, length);
-                    held.decrementAndGet();
+                    most.accumulateAndGet(holds ? held.get() : held.incrementAndGet(), Math::max);
+                    holds = true;
+                }
+
+                @Override
+                public long endCopy() {
+                    return 4;
+                }
+            };
+            Listener listener = new Listener(Long.MAX_VALUE) {
+                @Override
+                public void copied(long rows, long bytes) {
+                    if (rows == 4) {
+                        held.decrementAndGet();
+                    }
+                    super.copied(rows, bytes);
                 }
             };
             Thread worker = new Thread(() -> {
                 try {
-                    new CopyPipe(wideRows)
-                            .carry(new Rows(wide, wide, 10, wide, wide), taken, true, new Listener(Long.MAX_VALUE));
+                    new CopyPipe(wideRows).carry(new Rows(wide, wide, wide, wide), taken, true, listener);
                 } catch (SQLException | RuntimeException e) {
                     failures.add(e);
                 }
@@ -209,9 +222,32 @@ class CopyPipeTest {
         for (Thread worker : workers) {
             worker.join(TimeUnit.SECONDS.toMillis(30));
         }
-
         assertThat(failures).isEmpty();
         assertThat(workers).noneMatch(Thread::isAlive);
-        assertThat(most).hasValue(1);
+        return most.get();
+    }
+
+    @Test
+    void wide_rows_are_in_memory_one_at_a_time_where_there_is_room_for_one() throws Exception {
+        assertThat(mostHeldAtOnce(new WideRows(WideRows.WIDE_BYTES), 4)).isEqualTo(1);
+        assertThat(mostHeldAtOnce(new WideRows(10), 4)).isEqualTo(1);
+    }
+
+    @Test
+    void two_workers_have_wide_rows_where_there_is_room_for_two_and_never_more() throws Exception {
+        assertThat(mostHeldAtOnce(new WideRows(2L * WideRows.WIDE_BYTES), 6)).isBetween(1, 2);
+    }
+
+    @Test
+    void whoever_waits_for_room_goes_on_when_all_may_pass() throws Exception {
+        WideRows wideRows = new WideRows(WideRows.WIDE_BYTES);
+        wideRows.share().hold(WideRows.UNKNOWN);
+        Thread waiting = new Thread(() -> wideRows.share().hold(WideRows.WIDE_BYTES));
+        waiting.start();
+
+        wideRows.letAllPass();
+
+        waiting.join(TimeUnit.SECONDS.toMillis(30));
+        assertThat(waiting.isAlive()).isFalse();
     }
 }

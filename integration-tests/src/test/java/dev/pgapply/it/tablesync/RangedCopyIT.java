@@ -74,7 +74,11 @@ class RangedCopyIT {
     @Test
     void a_table_without_a_key_is_not_doubled_by_its_parts() {
         try (DatabasePair pair = bigTable(18, "")) {
-            pair.publisher().execute("DELETE FROM big WHERE id % 3 = 0", "UPDATE big SET v = 'short' WHERE id % 7 = 0");
+            pair.publisher()
+                    .execute(
+                            "ALTER TABLE big REPLICA IDENTITY FULL",
+                            "DELETE FROM big WHERE id % 3 = 0",
+                            "UPDATE big SET v = 'short' WHERE id % 7 = 0");
 
             run(pair);
 
