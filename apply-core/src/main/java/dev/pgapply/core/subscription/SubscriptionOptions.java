@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
  * @param publications names as in the publisher's catalog
  * @param createSlot whether the first start creates the slot; false: it must exist
  * @param copyData whether the first start copies the tables' rows
+ * @param createTables which published tables are created on the target
  * @param streaming whether transactions are sent before they commit
  * @param twoPhase whether a prepared transaction is prepared on the target too, instead of applied when it commits
  * @param binary whether values are asked for in binary form
@@ -34,6 +35,7 @@ public record SubscriptionOptions(
         boolean enabled,
         boolean createSlot,
         boolean copyData,
+        CreateTables createTables,
         StreamingMode streaming,
         boolean twoPhase,
         BinaryMode binary,

@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.subscription.SubscriptionOptions.Origin;
@@ -30,6 +31,7 @@ final class SubscriptionSection {
             "enabled",
             "create_slot",
             "copy_data",
+            "create_tables",
             "streaming",
             "two_phase",
             "binary",
@@ -83,6 +85,8 @@ final class SubscriptionSection {
                 section.bool("enabled", true),
                 section.bool("create_slot", true),
                 section.bool("copy_data", true),
+                CreateTables.valueOf(section.oneOf("create_tables", "none", List.of("none", "missing"))
+                        .toUpperCase(Locale.ROOT)),
                 StreamingMode.valueOf(section.oneOf("streaming", "parallel", List.of("off", "on", "parallel"))
                         .toUpperCase(Locale.ROOT)),
                 section.bool("two_phase", false),

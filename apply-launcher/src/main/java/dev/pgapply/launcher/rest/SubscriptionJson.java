@@ -10,6 +10,7 @@ import dev.pgapply.core.tablesync.SlotWaitState;
 import dev.pgapply.launcher.supervise.SubscriptionSupervisor;
 import dev.pgapply.launcher.text.CopyProgress;
 import dev.pgapply.launcher.text.LagExplanation;
+import dev.pgapply.worker.stats.CreationProgress;
 import dev.pgapply.worker.stats.LastError;
 import dev.pgapply.worker.stats.StreamProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -38,6 +39,7 @@ final class SubscriptionJson {
         json.put("name", supervisor.options().name());
         json.put("enabled", supervisor.isEnabled());
         json.put("status", stats.status().label());
+        json.put("status_reason", stats.statusReason());
         json.put("publisher", supervisor.options().publisher().display());
         json.put("target", supervisor.options().target().display());
         json.put("received_lsn", lsn(stats.receivedLsn()));
@@ -59,12 +61,23 @@ final class SubscriptionJson {
         } else {
             json.set("slot_wait", slotWait(slotWait));
         }
+        json.set("create_tables", creation(stats.creation()));
         LastError error = stats.lastError();
         if (error == null) {
             json.putNull("last_error");
         } else {
             json.set("last_error", error(error));
         }
+        return json;
+    }
+
+    private static ObjectNode creation(CreationProgress progress) {
+        ObjectNode json = JSON.objectNode();
+        json.put("steps", progress.total());
+        json.put("steps_done", progress.done());
+        json.put("step", progress.step());
+        ArrayNode notCreated = json.putArray("not_created");
+        progress.notCreated().forEach(notCreated::add);
         return json;
     }
 

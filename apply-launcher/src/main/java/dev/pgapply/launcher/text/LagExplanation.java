@@ -16,7 +16,7 @@ public final class LagExplanation {
             case STARTING -> "the subscription is starting" + reason(stats);
             case WAITING_FOR_SLOT ->
                 "the publisher is creating the slot, which waits for its running transactions" + reason(stats);
-            case COPYING -> copying(stats.tables());
+            case COPYING -> copying(stats);
             case CATCHING_UP -> "the target is catching up: it is " + distance(stats);
             case STREAMING -> streaming(stats);
             case RECONNECTING -> "a connection is lost and is tried again" + reason(stats);
@@ -32,7 +32,13 @@ public final class LagExplanation {
         return reason == null ? "" : " (" + reason + ")";
     }
 
-    private static String copying(List<TableProgress> tables) {
+    private static String copying(SubscriptionStats stats) {
+        String step = stats.creation().step();
+        if (step != null) {
+            return "the tables are copied and what they still lack is created: " + step + " (" + stats.creation().done()
+                    + " of " + stats.creation().total() + " done); changes made meanwhile follow after it";
+        }
+        List<TableProgress> tables = stats.tables();
         long done = tables.stream()
                 .filter(t -> t.state() == 's' || t.state() == 'r')
                 .count();

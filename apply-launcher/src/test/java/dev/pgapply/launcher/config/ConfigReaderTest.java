@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.BinaryMode;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import java.io.IOException;
@@ -67,6 +68,7 @@ class ConfigReaderTest {
         assertThat(options.enabled()).isTrue();
         assertThat(options.createSlot()).isTrue();
         assertThat(options.copyData()).isTrue();
+        assertThat(options.createTables()).isEqualTo(CreateTables.NONE);
         assertThat(options.origin()).isEqualTo(SubscriptionOptions.Origin.ANY);
         assertThat(options.synchronousCommit()).isEqualTo("off");
         assertThat(options.disableOnError()).isFalse();
@@ -97,6 +99,7 @@ class ConfigReaderTest {
                     enabled: false
                     create_slot: false
                     copy_data: false
+                    create_tables: missing
                     origin: none
                     synchronous_commit: remote_apply
                     disable_on_error: true
@@ -124,6 +127,7 @@ class ConfigReaderTest {
         assertThat(options.slotName()).isEqualTo("orders");
         assertThat(options.enabled() || options.createSlot() || options.copyData())
                 .isFalse();
+        assertThat(options.createTables()).isEqualTo(CreateTables.MISSING);
         assertThat(options.origin()).isEqualTo(SubscriptionOptions.Origin.NONE);
         assertThat(options.synchronousCommit()).isEqualTo("remote_apply");
         assertThat(options.disableOnError()).isTrue();
@@ -147,7 +151,7 @@ class ConfigReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"create_tables: none", "failover: false", "conflict_resolution: {}"})
+    @CsvSource({"failover: false", "conflict_resolution: {}"})
     void a_key_of_a_later_release_is_unknown(String line) {
         refused(with(line), "unknown key \"subscriptions[0]." + line.substring(0, line.indexOf(':')), "line 6");
     }
@@ -171,6 +175,7 @@ class ConfigReaderTest {
                 "wal_receiver_status_interval: 0 | is \"0\" | a time from 100ms to 1h",
                 "max_sync_workers_per_subscription: 65 | is \"65\" | from 1 to 64",
                 "binary: text | \"subscriptions[0].binary\" is \"text\" | one of auto, true, false",
+                "create_tables: all | \"subscriptions[0].create_tables\" is \"all\" | one of none, missing",
                 "origin: both | \"subscriptions[0].origin\" is \"both\" | one of any, none",
                 "synchronous_commit: maybe | is \"maybe\" | one of off, local, remote_write, remote_apply, on",
                 "enabled: maybe | \"subscriptions[0].enabled\" is \"maybe\" | true or false",

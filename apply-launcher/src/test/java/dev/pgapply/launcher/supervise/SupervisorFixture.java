@@ -4,6 +4,7 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.EnabledRecord;
@@ -120,6 +121,7 @@ public final class SupervisorFixture {
                 enabled,
                 true,
                 true,
+                CreateTables.NONE,
                 StreamingMode.OFF,
                 false,
                 BinaryMode.AUTO,

@@ -75,6 +75,15 @@ final class CatalogSchema {
             );
             COMMENT ON COLUMN pgapply.prepared_transaction.finished IS
                 'false: recorded before PREPARE TRANSACTION; true: inserted by the prepared transaction itself';
+            """, """
+            CREATE TABLE pgapply.created_table (
+                subid int NOT NULL REFERENCES pgapply.subscription ON DELETE CASCADE,
+                schema_name text NOT NULL,
+                table_name text NOT NULL,
+                PRIMARY KEY (subid, schema_name, table_name)
+            );
+            COMMENT ON TABLE pgapply.created_table IS
+                'tables made by create_tables that do not have all their indexes and foreign keys yet';
             """);
 
     private CatalogSchema() {}

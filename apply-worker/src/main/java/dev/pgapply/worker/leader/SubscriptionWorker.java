@@ -3,6 +3,7 @@ package dev.pgapply.worker.leader;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.spool.SpoolDirectory;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.catalog.ControlSession;
@@ -247,7 +248,7 @@ public final class SubscriptionWorker {
                 fence,
                 (connection, applySession) -> new ReportedCommit(
                         ProgressCommit.open(connection, row.subid(), applySession, ticker), stats))) {
-            if (row.slotState() != SlotState.READY) {
+            if (row.slotState() != SlotState.READY || options.createTables() == CreateTables.MISSING) {
                 copyTables(row, fence, opened);
             }
             if (isStopping()) {

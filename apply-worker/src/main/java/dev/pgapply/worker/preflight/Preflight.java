@@ -2,6 +2,7 @@ package dev.pgapply.worker.preflight;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
@@ -38,7 +39,13 @@ public final class Preflight {
                     ? List.of()
                     : new PublisherCheck(options, publisher, onPublisher.connection(), findings).run(row);
             if (onTarget != null) {
-                checkTarget(options, onTarget.connection(), row, published, findings);
+                checkTarget(
+                        options,
+                        onPublisher == null ? null : onPublisher.connection(),
+                        onTarget.connection(),
+                        row,
+                        published,
+                        findings);
             }
         }
         return findings.toList();
@@ -56,6 +63,7 @@ public final class Preflight {
 
     private static void checkTarget(
             SubscriptionOptions options,
+            @Nullable Connection publisher,
             Connection connection,
             @Nullable SubscriptionRow row,
             List<PublishedTable> published,
@@ -67,7 +75,10 @@ public final class Preflight {
         boolean mustBeEmpty = options.copyData() && (row == null || row.slotState() == SlotState.NONE);
         findings.check("target_table", () -> {
             TargetTableCheck check = TargetTableCheck.on(connection, mustBeEmpty, options.binary(), findings);
-            published.forEach(table -> findings.check("target_table", () -> check.run(table)));
+            List<PublishedTable> present = options.createTables() == CreateTables.MISSING && publisher != null
+                    ? new MissingTableCheck(options, publisher, connection, findings).run(published)
+                    : published;
+            present.forEach(table -> findings.check("target_table", () -> check.run(table)));
         });
     }
 

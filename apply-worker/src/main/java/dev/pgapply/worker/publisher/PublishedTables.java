@@ -170,7 +170,7 @@ final class PublishedTables {
         return numbers;
     }
 
-    private static ReplicaIdentity replicaIdentity(String code) {
+    static ReplicaIdentity replicaIdentity(String code) {
         for (ReplicaIdentity identity : ReplicaIdentity.values()) {
             if (identity.code() == code.charAt(0)) {
                 return identity;

@@ -57,6 +57,7 @@ public final class SubscriptionStats {
     private volatile List<WorkerProgress> workers = List.of();
     private volatile int busyWorkers;
     private final ConcurrentMap<Integer, ParallelOrigin> parallelOrigins = new ConcurrentSkipListMap<>();
+    private volatile CreationProgress creation = CreationProgress.NONE;
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
     private final ConcurrentMap<Xid, StreamProgress> streams = new ConcurrentHashMap<>();
@@ -430,5 +431,14 @@ public final class SubscriptionStats {
 
     public void clearTables() {
         tables.clear();
+    }
+
+    public CreationProgress creation() {
+        return creation;
+    }
+
+    /** Set by the thread that creates tables. */
+    public void setCreation(CreationProgress progress) {
+        creation = progress;
     }
 }

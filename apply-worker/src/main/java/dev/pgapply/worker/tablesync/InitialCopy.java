@@ -4,9 +4,12 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.ApplyException.Remedy;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.core.target.Target;
+import dev.pgapply.worker.catalog.CreatedTables;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.catalog.SubscriptionRow;
@@ -36,8 +39,9 @@ import org.slf4j.LoggerFactory;
  * streaming begins. {@link #run} belongs to the subscription's thread; {@link #stop} may come from any. Used once.
  *
  * <pre>
- * check → intent recorded (creating) → slot with exported snapshot → its consistent point recorded (copying)
+ * check → absent tables created → intent recorded (creating) → slot with exported snapshot → its consistent point recorded (copying)
  *       → tables copied in parallel under the snapshot, large ones in parts, each s when all its rows are committed → ready
+ *       → created tables completed: indexes, foreign keys
  * </pre>
  *
  * <p>A crash at any point leaves what the next start recognises by the recorded slot state: it drops the slot, empties the tables that
@@ -77,7 +81,7 @@ public final class InitialCopy {
     }
 
     /**
-     * Makes the first start, or does nothing if it is done. When this returns the slot exists, the tables are in state s at the consistent
+     * Makes the first start, or only what is left of it. When this returns the slot exists, the tables are in state s at the consistent
      * point, and all of it is durable.
      *
      * @param row as it was read after the takeover
@@ -85,11 +89,9 @@ public final class InitialCopy {
      * @throws ApplyException if it cannot be done; the slot is dropped again where that is possible. After {@link #stop}, of any kind.
      */
     public SubscriptionRow run(SubscriptionRow row) {
-        if (row.slotState() == SlotState.READY) {
-            return row;
-        }
         try {
-            SubscriptionRow ready = begin(row);
+            SubscriptionRow ready = row.slotState() == SlotState.READY ? row : begin(row);
+            completeTables(ready);
             connections.finish();
             return ready;
         } catch (ApplyException e) {
@@ -121,11 +123,14 @@ public final class InitialCopy {
         Connection target = connections.openTarget();
         if (!options.createSlot()) {
             Lsn confirmed = SlotAdoption.confirmedLsn(options, row, catalog, facts.major());
-            return beginWithoutCopy(row, target, confirmed, catalog.tables(options.publications(), facts.major()));
+            List<PublishedTable> published = catalog.tables(options.publications(), facts.major());
+            createTables(row, publisher, facts.major(), target, published);
+            return beginWithoutCopy(row, target, confirmed, published);
         }
         removeLeftovers(row, publisher, target, facts.major());
         requireNoSlot(catalog.slot(row.slotName(), facts.major()));
         List<PublishedTable> published = catalog.tables(options.publications(), facts.major());
+        createTables(row, publisher, facts.major(), target, published);
         List<TableCopy> copies = plan(target, published);
 
         SubscriptionRow creating = state.transition(target, row, SlotState.CREATING);
@@ -136,6 +141,35 @@ public final class InitialCopy {
             creation.close();
             return copy(creating, target, holder, slot.consistentPoint(), copies);
         }
+    }
+
+    private void createTables(
+            SubscriptionRow row, Connection publisher, int major, Connection target, List<PublishedTable> published) {
+        if (options.createTables() == CreateTables.MISSING) {
+            List<QualifiedName> unused = new MissingTables(options, publisher, major, target)
+                    .create(row.subid(), published, new SchemaSteps(SubscriptionStatus.STARTING, stats, ticker));
+        }
+    }
+
+    /** What created tables get only now that their rows are there; also what a start that broke off has left to do. */
+    private void completeTables(SubscriptionRow ready) {
+        if (options.createTables() == CreateTables.NONE) {
+            return;
+        }
+        Connection target = connections.openTarget();
+        if (CreatedTables.read(target, ready.subid()).isEmpty()) {
+            return;
+        }
+        Connection publisher = connections.openPublisher();
+        PublisherCatalog catalog = new PublisherCatalog(publisher);
+        int major = catalog.facts().major();
+        List<PublishedTable> published = catalog.tables(options.publications(), major);
+        new MissingTables(options, publisher, major, target)
+                .complete(
+                        ready.subid(),
+                        published,
+                        published.stream().map(PublishedTable::name).toList(),
+                        new SchemaSteps(SubscriptionStatus.COPYING, stats, ticker));
     }
 
     /** The tables take changes from the slot's point on, whatever is in them. */

@@ -3,6 +3,7 @@ package dev.pgapply.it.tablesync;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.subscription.SubscriptionOptions.Origin;
@@ -93,6 +94,24 @@ final class FirstStart implements AutoCloseable {
         return options(pair, true, true, List.of(DatabasePair.PUBLICATION));
     }
 
+    /** With {@code create_tables: missing}. */
+    static SubscriptionOptions creatingTables(DatabasePair pair) {
+        return creatingTables(pair, null);
+    }
+
+    /** @param user who connects to the target, null: the superuser */
+    static SubscriptionOptions creatingTables(DatabasePair pair, @Nullable String user) {
+        return options(
+                url(pair.publisher(), null),
+                url(pair.target(), user),
+                pair.name(),
+                true,
+                true,
+                CreateTables.MISSING,
+                List.of(DatabasePair.PUBLICATION),
+                Duration.ZERO);
+    }
+
     static SubscriptionOptions options(
             DatabasePair pair, boolean createSlot, boolean copyData, List<String> publications) {
         return options(
@@ -106,7 +125,7 @@ final class FirstStart implements AutoCloseable {
             boolean createSlot,
             boolean copyData,
             List<String> publications) {
-        return options(publisher, target, name, createSlot, copyData, publications, Duration.ZERO);
+        return options(publisher, target, name, createSlot, copyData, CreateTables.NONE, publications, Duration.ZERO);
     }
 
     /** @param slotCreateTimeout how long the publisher may take to create the slot */
@@ -117,6 +136,7 @@ final class FirstStart implements AutoCloseable {
                 pair.name(),
                 true,
                 true,
+                CreateTables.NONE,
                 List.of(DatabasePair.PUBLICATION),
                 slotCreateTimeout);
     }
@@ -127,6 +147,7 @@ final class FirstStart implements AutoCloseable {
             String name,
             boolean createSlot,
             boolean copyData,
+            CreateTables createTables,
             List<String> publications,
             Duration slotCreateTimeout) {
         return new SubscriptionOptions(
@@ -138,6 +159,7 @@ final class FirstStart implements AutoCloseable {
                 true,
                 createSlot,
                 copyData,
+                createTables,
                 StreamingMode.OFF,
                 false,
                 BinaryMode.AUTO,
