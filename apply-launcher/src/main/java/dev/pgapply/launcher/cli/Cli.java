@@ -41,6 +41,7 @@ public final class Cli {
                 .addSubcommand(new EnableCommand(context))
                 .addSubcommand(new DisableCommand(context))
                 .addSubcommand(new DropCommand(context))
+                .addSubcommand(new SequencesCommand(context))
                 .addSubcommand(new VersionCommand(context))
                 .addSubcommand(new CommandLine.HelpCommand());
         commandLine.setParameterExceptionHandler((e, given) -> wrongUsage(context, e));

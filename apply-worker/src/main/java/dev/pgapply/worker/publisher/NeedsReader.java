@@ -146,13 +146,14 @@ final class NeedsReader {
         if (column != null) {
             of.columns().add(column);
         } else {
-            of.objects()
-                    .add(new ObjectIdentity(
-                            row.getString(4),
-                            row.getString(5),
-                            row.getString(6),
-                            row.getString(7),
-                            CatalogRows.name(row, 5, 8)));
+            ObjectIdentity object = new ObjectIdentity(
+                    row.getString(4),
+                    row.getString(5),
+                    row.getString(6),
+                    row.getString(7),
+                    CatalogRows.name(row, 5, 8));
+            // Types first: who lacks one lacks its functions as well.
+            of.objects().add(object.type().equals("type") ? 0 : of.objects().size(), object);
         }
     }
 

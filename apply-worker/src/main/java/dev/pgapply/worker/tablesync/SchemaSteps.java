@@ -116,10 +116,12 @@ public final class SchemaSteps {
     }
 
     private void notCreated(String what) {
-        log.warn("subscription \"{}\": {}", subscription, what);
         CreationProgress now = stats.creation();
         Set<String> all = new LinkedHashSet<>(now.notCreated());
-        all.add(what);
+        if (!all.add(what)) {
+            return;
+        }
+        log.warn("subscription \"{}\": {}", subscription, what);
         List<String> notCreated = new ArrayList<>(all);
         stats.setCreation(new CreationProgress(now.done(), now.total(), now.step(), notCreated));
     }

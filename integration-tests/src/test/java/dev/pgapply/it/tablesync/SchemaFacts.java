@@ -8,11 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What a database's catalogs say of its users' tables and all that belongs to them, one line a fact, for comparing two databases. */
+/**
+ * What a database's catalogs say of its users' tables and all that belongs to them, one line a fact, for comparing two databases. Schema
+ * {@code gate} is the tests' own.
+ */
 final class SchemaFacts {
 
     private static final String OURS =
-            "n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', 'pgapply') AND n.nspname NOT LIKE 'pg_temp%'";
+            "n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', 'pgapply', 'gate') AND n.nspname NOT LIKE 'pg_temp%'";
 
     private static final List<String> QUERIES = List.of(
             "SELECT 'schema ' || nspname FROM pg_namespace n WHERE %s",
@@ -27,7 +30,8 @@ final class SchemaFacts {
                     + " LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum"
                     + " WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND %s",
             "SELECT concat_ws(' ', 'constraint', o.conrelid::regclass, o.conname, pg_get_constraintdef(o.oid), o.convalidated)"
-                    + " FROM pg_constraint o JOIN pg_namespace n ON n.oid = o.connamespace WHERE o.conrelid <> 0 AND o.contype <> 'n' AND %s",
+                    + " FROM pg_constraint o JOIN pg_namespace n ON n.oid = o.connamespace WHERE o.conrelid <> 0 AND o.contype <> 'n'"
+                    + " AND NOT (o.contype = 'f' AND o.conparentid <> 0) AND %s",
             "SELECT concat_ws(' ', 'index', pg_get_indexdef(i.indexrelid), i.indisvalid, i.indisreplident,"
                     + " (SELECT h.inhparent::regclass FROM pg_inherits h WHERE h.inhrelid = i.indexrelid))"
                     + " FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE %s",
