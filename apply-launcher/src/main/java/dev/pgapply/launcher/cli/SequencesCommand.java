@@ -41,7 +41,9 @@ final class SequencesCommand extends PgapplyCommand {
     int execute() {
         if (margin < 0) {
             throw ApplyException.withHint(
-                    Kind.CONFIGURATION, "--margin must not be negative, was " + margin, "give a number of steps, 0 or more");
+                    Kind.CONFIGURATION,
+                    "--margin must not be negative, was " + margin,
+                    "give a number of steps, 0 or more");
         }
         SubscriptionOptions options = file.readOne(context(), name);
         List<SequenceOutcome> outcomes = new SequenceCopy(options, margin).run();
@@ -52,9 +54,7 @@ final class SequencesCommand extends PgapplyCommand {
         } else {
             outcomes.forEach(outcome -> print(outcome.toString()));
         }
-        return outcomes.stream().anyMatch(outcome -> outcome.result() == SequenceOutcome.Result.FAILED)
-                ? FAILED
-                : DONE;
+        return outcomes.stream().anyMatch(outcome -> outcome.result() == SequenceOutcome.Result.FAILED) ? FAILED : DONE;
     }
 
     private static ObjectNode json(SequenceOutcome outcome) {

@@ -35,8 +35,9 @@ public final class LagExplanation {
     private static String copying(SubscriptionStats stats) {
         String step = stats.creation().step();
         if (step != null) {
-            return "the tables are copied and what they still lack is created: " + step + " (" + stats.creation().done()
-                    + " of " + stats.creation().total() + " done); changes made meanwhile follow after it";
+            return "the tables are copied and what they still lack is created: " + step + " ("
+                    + stats.creation().done() + " of " + stats.creation().total()
+                    + " done); changes made meanwhile follow after it";
         }
         List<TableProgress> tables = stats.tables();
         long done = tables.stream()

@@ -102,6 +102,8 @@ class CliTest {
                 "run -c x --managed | unknown option: '--managed'",
                 "drop -c x | missing required parameter: 'NAME'",
                 "enable | missing required parameter: 'NAME'",
+                "sequences -c x | missing required parameter: 'NAME'",
+                "sequences -c x orders --margin many | invalid value for option '--margin'",
                 "version --log-level loud | invalid value for option '--log-level'",
                 "version --log-format xml | invalid value for option '--log-format'"
             })

@@ -109,6 +109,7 @@ class RestServerTest {
                         "name",
                         "enabled",
                         "status",
+                        "status_reason",
                         "publisher",
                         "target",
                         "received_lsn",
@@ -121,6 +122,7 @@ class RestServerTest {
                         "lag",
                         "copy",
                         "slot_wait",
+                        "create_tables",
                         "last_error");
         assertThat(json.path("status").asText()).isEqualTo("streaming");
         assertThat(json.path("publisher").asText()).isEqualTo("postgresql://repl@db1:5432/shop");
@@ -128,6 +130,8 @@ class RestServerTest {
         assertThat(json.path("latest_end_lsn").isNull()).isTrue();
         assertThat(json.path("last_msg_receipt_time").asText()).isEqualTo("2026-11-30T12:00:00.005Z");
         assertThat(fields(json.path("lag"))).containsExactly("bytes", "seconds", "explanation");
+        assertThat(json.path("create_tables").toString())
+                .isEqualTo("{\"steps\":0,\"steps_done\":0,\"step\":null,\"not_created\":[]}");
         assertThat(json.path("lag").path("bytes").asLong()).isEqualTo(256);
         assertThat(json.path("lag").path("seconds").asDouble()).isEqualTo(1.5);
         assertThat(json.path("last_error").toString())

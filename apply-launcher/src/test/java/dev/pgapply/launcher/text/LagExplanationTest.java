@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.worker.stats.CreationProgress;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stats.TableProgress;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,6 +50,16 @@ class LagExplanationTest {
         stats.setTable(new TableProgress(new QualifiedName("public", "b"), 'd', null, 1, 1, 1, 1, null));
 
         assertThat(LagExplanation.of(stats)).startsWith("the first copy is running: 1 of 2 tables done");
+    }
+
+    @Test
+    void what_copied_tables_still_lack_is_said_by_the_step() {
+        stats.transition(SubscriptionStatus.COPYING, null);
+        stats.setCreation(new CreationProgress(3, 9, "index \"i\" of table \"public.t\"", List.of()));
+
+        assertThat(LagExplanation.of(stats))
+                .contains("index \"i\" of table \"public.t\" (3 of 9 done)")
+                .doesNotContain("first copy is running");
     }
 
     @ParameterizedTest

@@ -47,8 +47,8 @@ public final class CreatedTables {
     /** Ordered by name; none if the table of them is not there. */
     public static List<QualifiedName> read(Connection connection, int subid) {
         return run("could not read pgapply.created_table", () -> {
-            try (PreparedStatement statement =
-                    connection.prepareStatement("SELECT schema_name, table_name FROM pgapply.created_table WHERE subid = ?"
+            try (PreparedStatement statement = connection.prepareStatement(
+                    "SELECT schema_name, table_name FROM pgapply.created_table WHERE subid = ?"
                             + " ORDER BY schema_name, table_name")) {
                 statement.setInt(1, subid);
                 try (ResultSet row = statement.executeQuery()) {

@@ -19,8 +19,7 @@ final class MissingTableCheck {
     private final Findings findings;
 
     MissingTableCheck(SubscriptionOptions options, Connection publisher, Connection target, Findings findings) {
-        this.missing =
-                new MissingTables(options, publisher, PostgresConnections.serverMajorVersion(publisher), target);
+        this.missing = new MissingTables(options, publisher, PostgresConnections.serverMajorVersion(publisher), target);
         this.findings = findings;
     }
 
@@ -38,6 +37,8 @@ final class MissingTableCheck {
             }
         }
         Set<QualifiedName> created = new HashSet<>(absent.tables());
-        return published.stream().filter(table -> !created.contains(table.name())).toList();
+        return published.stream()
+                .filter(table -> !created.contains(table.name()))
+                .toList();
     }
 }

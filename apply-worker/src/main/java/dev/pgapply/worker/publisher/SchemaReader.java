@@ -11,12 +11,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads how tables of the publisher are made. Every name in an expression comes out qualified, because the session's search_path is empty
@@ -140,7 +138,8 @@ public final class SchemaReader {
                 + " WHERE c.oid <> t.oid AND EXISTS (SELECT FROM pg_publication p,"
                 + " pg_partition_ancestors(c.oid) b(relid) JOIN pg_class u ON u.oid = b.relid"
                 + " WHERE p.pubname = ANY (?) AND (p.puballtables"
-                + " OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = u.oid)" + schemas
+                + " OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = u.oid)"
+                + schemas
                 + "))";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setArray(

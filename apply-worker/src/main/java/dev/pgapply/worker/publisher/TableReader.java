@@ -123,7 +123,8 @@ final class TableReader {
     }
 
     private static <T> void collect(Map<Oid, List<T>> byTable, ResultSet row, T part) throws SQLException {
-        byTable.computeIfAbsent(CatalogRows.oid(row, 1), oid -> new ArrayList<>()).add(part);
+        byTable.computeIfAbsent(CatalogRows.oid(row, 1), oid -> new ArrayList<>())
+                .add(part);
     }
 
     private static List<QualifiedName> parents(ResultSet row) throws SQLException {

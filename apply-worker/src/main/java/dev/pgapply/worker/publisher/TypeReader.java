@@ -140,14 +140,15 @@ final class TypeReader {
 
     private static Shape shape(Row row, List<NamedDefinition> parts) {
         return switch (row.kind()) {
-            case "e" -> new Enumeration(
-                    parts.stream().map(NamedDefinition::name).toList());
-            case "d" -> new Domain(
-                    row.domain().baseType(),
-                    row.domain().collation(),
-                    row.domain().defaultExpression(),
-                    row.domain().notNull(),
-                    parts);
+            case "e" ->
+                new Enumeration(parts.stream().map(NamedDefinition::name).toList());
+            case "d" ->
+                new Domain(
+                        row.domain().baseType(),
+                        row.domain().collation(),
+                        row.domain().defaultExpression(),
+                        row.domain().notNull(),
+                        parts);
             case "c" -> row.relkind().equals("c") ? new Composite(parts) : new Opaque("row type of a table");
             case "r" -> range(parts);
             default -> new Opaque("base type");
@@ -158,7 +159,8 @@ final class TypeReader {
         if (parts.stream().anyMatch(part -> part.name().equals("CANONICAL"))) {
             return new Opaque("range with a canonical function");
         }
-        return new Range(
-                parts.stream().map(part -> part.name() + " = " + part.definition()).toList());
+        return new Range(parts.stream()
+                .map(part -> part.name() + " = " + part.definition())
+                .toList());
     }
 }

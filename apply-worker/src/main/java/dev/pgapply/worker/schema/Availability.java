@@ -37,7 +37,8 @@ final class Availability {
     }
 
     /** The first that the target lacks, down to what a type would need in its turn; null if nothing is missing. */
-    @Nullable ObjectIdentity missing(List<ObjectIdentity> needs) {
+    @Nullable
+    ObjectIdentity missing(List<ObjectIdentity> needs) {
         return missing(needs, new HashSet<>());
     }
 

@@ -102,8 +102,7 @@ public final class CreationPlanner {
             return;
         }
         createSchema(type.name().schema());
-        steps.add(new Step(
-                type.identity().toString(), List.of(), List.of(Statement.required(type.createStatement()))));
+        steps.add(new Step(type.identity().toString(), List.of(), List.of(Statement.required(type.createStatement()))));
     }
 
     /** Parents before those that inherit from them. */
@@ -150,8 +149,11 @@ public final class CreationPlanner {
         TableDefinition root = tree.get(0);
         int partitions = tree.size() - 1;
         steps.add(new Step(
-                (root.partitionKey() == null ? "table " : "partitioned table ") + root.name()
-                        + (partitions == 0 ? "" : " with " + partitions + (partitions == 1 ? " partition" : " partitions")),
+                (root.partitionKey() == null ? "table " : "partitioned table ")
+                        + root.name()
+                        + (partitions == 0
+                                ? ""
+                                : " with " + partitions + (partitions == 1 ? " partition" : " partitions")),
                 tree.stream().map(TableDefinition::name).toList(),
                 statements));
     }

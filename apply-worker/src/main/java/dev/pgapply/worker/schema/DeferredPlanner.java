@@ -38,9 +38,7 @@ public final class DeferredPlanner {
             TableStatements ddl = new TableStatements(table, target.major());
             for (ConstraintDefinition constraint : table.constraints()) {
                 TableConstraint name = new TableConstraint(table.name(), constraint.name());
-                if (constraint.isEarly()
-                        || target.constraints().contains(name)
-                        || !check.canHave(table, constraint)) {
+                if (constraint.isEarly() || target.constraints().contains(name) || !check.canHave(table, constraint)) {
                     continue;
                 }
                 List<Step> steps = constraint.kind() == Kind.FOREIGN_KEY
@@ -75,7 +73,8 @@ public final class DeferredPlanner {
 
     private static int depth(TableDefinition table, Map<QualifiedName, TableDefinition> byName) {
         int depth = 0;
-        TableDefinition parent = table.isPartition() ? byName.get(table.parents().get(0)) : null;
+        TableDefinition parent =
+                table.isPartition() ? byName.get(table.parents().get(0)) : null;
         while (parent != null) {
             depth++;
             parent = parent.isPartition() ? byName.get(parent.parents().get(0)) : null;

@@ -36,7 +36,8 @@ public record SchemaPlan(List<Step> steps, List<Problem> problems) {
      *
      * @param fatal whether a table cannot be created for it; else the table lacks it
      */
-    public record Problem(boolean fatal, String message, @Nullable String hint) {}
+    public record Problem(
+            boolean fatal, String message, @Nullable String hint) {}
 
     public SchemaPlan {
         steps = List.copyOf(steps);

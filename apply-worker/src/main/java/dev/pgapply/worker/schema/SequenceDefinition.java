@@ -30,7 +30,8 @@ public record SequenceDefinition(
     }
 
     /** Null for a sequence that nobody owns. */
-    @Nullable String ownedBy() {
+    @Nullable
+    String ownedBy() {
         return owner == null || ownerColumn == null
                 ? null
                 : "ALTER SEQUENCE " + Identifiers.quote(name) + " OWNED BY " + Identifiers.quote(owner) + "."
@@ -39,7 +40,7 @@ public record SequenceDefinition(
 
     /** What CREATE SEQUENCE and an identity column take; the latter has the type from its column. */
     String options() {
-        return "START WITH " + start + " INCREMENT BY " + increment + " MINVALUE " + min + " MAXVALUE " + max + " CACHE "
-                + cache + (cycle ? " CYCLE" : " NO CYCLE");
+        return "START WITH " + start + " INCREMENT BY " + increment + " MINVALUE " + min + " MAXVALUE " + max
+                + " CACHE " + cache + (cycle ? " CYCLE" : " NO CYCLE");
     }
 }

@@ -90,7 +90,8 @@ final class TableCheck {
         if (column.generated() == Generated.VIRTUAL && target.major() < FIRST_WITH_VIRTUAL) {
             problems.add(new Problem(
                     false,
-                    describe(table, column) + " is virtual on the publisher and becomes stored: the target runs PostgreSQL "
+                    describe(table, column)
+                            + " is virtual on the publisher and becomes stored: the target runs PostgreSQL "
                             + target.major(),
                     null));
         }
@@ -180,7 +181,8 @@ final class TableCheck {
 
     /** An index has its name within the table's schema. */
     private boolean isTaken(TableDefinition table, String name) {
-        Relation relation = target.relations().get(new QualifiedName(table.name().schema(), name));
+        Relation relation =
+                target.relations().get(new QualifiedName(table.name().schema(), name));
         return relation != null && !table.name().equals(relation.indexedTable());
     }
 
@@ -193,7 +195,8 @@ final class TableCheck {
     }
 
     boolean hasIndex(TableDefinition table, String name) {
-        Relation relation = target.relations().get(new QualifiedName(table.name().schema(), name));
+        Relation relation =
+                target.relations().get(new QualifiedName(table.name().schema(), name));
         return relation != null && table.name().equals(relation.indexedTable());
     }
 
@@ -202,8 +205,7 @@ final class TableCheck {
         Relation parent = target.relations().get(partition.parents().get(0));
         return parent == null
                 ? availability.hasRelation(partition.parents().get(0))
-                : parent.partitionKey() != null
-                        && parent.partitionKey().equals(partition.parentPartitionKey());
+                : parent.partitionKey() != null && parent.partitionKey().equals(partition.parentPartitionKey());
     }
 
     /** Whether it is there or will be, so that a table can inherit from it. */

@@ -48,7 +48,9 @@ final class TableStatements {
         }
         if (!table.options().isEmpty()) {
             sql.append(" WITH (")
-                    .append(table.options().stream().map(TableStatements::option).collect(Collectors.joining(", ")))
+                    .append(table.options().stream()
+                            .map(TableStatements::option)
+                            .collect(Collectors.joining(", ")))
                     .append(')');
         }
         return sql.toString();
@@ -124,7 +126,8 @@ final class TableStatements {
     }
 
     /** Null where it is the default one. */
-    @Nullable String replicaIdentity() {
+    @Nullable
+    String replicaIdentity() {
         String set = "ALTER TABLE ONLY " + quoted + " REPLICA IDENTITY ";
         return switch (table.replicaIdentity()) {
             case DEFAULT -> null;

@@ -11,10 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param notCreated what the tables do without, and why; over the process's life
  */
 public record CreationProgress(
-        int done,
-        int total,
-        @Nullable String step,
-        List<String> notCreated) {
+        int done, int total, @Nullable String step, List<String> notCreated) {
 
     /** Nothing to create so far. */
     public static final CreationProgress NONE = new CreationProgress(0, 0, null, List.of());

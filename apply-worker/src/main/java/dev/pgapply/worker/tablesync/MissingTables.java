@@ -67,8 +67,8 @@ public final class MissingTables {
     public Absent plan(Collection<PublishedTable> published) {
         Map<QualifiedName, Oid> oids = new HashMap<>();
         published.forEach(table -> oids.put(table.name(), table.oid()));
-        List<QualifiedName> absent = inventory.absent(
-                published.stream().map(PublishedTable::name).toList());
+        List<QualifiedName> absent =
+                inventory.absent(published.stream().map(PublishedTable::name).toList());
         if (absent.isEmpty()) {
             return new Absent(List.of(), new SchemaPlan(List.of(), List.of()));
         }
@@ -79,8 +79,7 @@ public final class MissingTables {
         PublisherSchema schema = publisher.read(wanted);
         PublisherSchema sent = schema.withColumns(sentColumns(schema, published));
         SchemaPlan plan = CreationPlanner.plan(sent, inventory.read(sent), filtered(published));
-        return new Absent(
-                sent.tables().stream().map(TableDefinition::name).toList(), plan);
+        return new Absent(sent.tables().stream().map(TableDefinition::name).toList(), plan);
     }
 
     private List<Oid> absentOf(Map<Oid, QualifiedName> tables) {

@@ -86,8 +86,7 @@ public final class SchemaSteps {
             ApplyException reason = PostgresErrors.translate("could not create " + step.description(), e);
             rollBack(target, reason);
             throw MADE_MEANWHILE.contains(String.valueOf(e.getSQLState()))
-                    ? new ApplyException(
-                            Kind.TRANSIENT, reason.getMessage(), reason.hint(), reason.sqlState(), null, e)
+                    ? new ApplyException(Kind.TRANSIENT, reason.getMessage(), reason.hint(), reason.sqlState(), null, e)
                     : reason;
         }
     }
@@ -109,8 +108,8 @@ public final class SchemaSteps {
                 throw e;
             }
             statement.execute("ROLLBACK TO SAVEPOINT optional");
-            notCreated(optional + " was not created: " + reason.getMessage() + " (hint: the statement was: " + part.sql()
-                    + ")");
+            notCreated(optional + " was not created: " + reason.getMessage() + " (hint: the statement was: "
+                    + part.sql() + ")");
             return false;
         }
     }

@@ -144,8 +144,8 @@ public final class SequenceCopy {
                             Result.FAILED,
                             after,
                             before,
-                            "the publisher's value " + wanted.lastValue() + " is not between the target's " + local.min()
-                                    + " and " + local.max());
+                            "the publisher's value " + wanted.lastValue() + " is not between the target's "
+                                    + local.min() + " and " + local.max());
                 case OTHER_DIRECTION ->
                     outcome(
                             sequence,
@@ -157,8 +157,7 @@ public final class SequenceCopy {
                                     + " on the target");
             };
         } catch (SQLException e) {
-            return failed(
-                    sequence, local, "the target does not let it be set", "GRANT SELECT, UPDATE on it there", e);
+            return failed(sequence, local, "the target does not let it be set", "GRANT SELECT, UPDATE on it there", e);
         }
     }
 
@@ -180,8 +179,7 @@ public final class SequenceCopy {
     }
 
     /** A lost connection fails the whole command; anything else is about this sequence. */
-    private static SequenceOutcome failed(
-            Sequence sequence, Sequence local, String what, String hint, SQLException e) {
+    private static SequenceOutcome failed(Sequence sequence, Sequence local, String what, String hint, SQLException e) {
         if (PostgresErrors.isConnectionLost(e)) {
             throw PostgresErrors.translate(what, e);
         }

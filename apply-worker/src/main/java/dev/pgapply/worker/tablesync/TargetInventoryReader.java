@@ -99,8 +99,7 @@ final class TargetInventoryReader {
         query(
                 OBJECTS,
                 needed(schema),
-                row -> objects.add(
-                        new ObjectIdentity(row.getString(1), null, row.getString(2), null, null).key()));
+                row -> objects.add(new ObjectIdentity(row.getString(1), null, row.getString(2), null, null).key()));
         List<String> role = new ArrayList<>();
         query(
                 "SELECT current_user, has_database_privilege(current_database(), 'CREATE') WHERE cardinality(?::text[]) >= 0",

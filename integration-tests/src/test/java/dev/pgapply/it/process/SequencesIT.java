@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 class SequencesIT {
 
     private static EngineCommand sequences(EngineConfig config, DatabasePair pair, String... more) {
-        List<String> arguments = new ArrayList<>(
-                List.of("sequences", "-c", config.file().toString(), pair.name()));
+        List<String> arguments =
+                new ArrayList<>(List.of("sequences", "-c", config.file().toString(), pair.name()));
         arguments.addAll(List.of(more));
         return EngineCommand.run(arguments.toArray(String[]::new));
     }
@@ -101,7 +101,8 @@ class SequencesIT {
             EngineConfig config = EngineConfig.subscription(pair.name())
                     .from(
                             pair.publisher(),
-                            pair.publisher().libpqUrl(role, pair.publisher().server().port()))
+                            pair.publisher()
+                                    .libpqUrl(role, pair.publisher().server().port()))
                     .to(pair.target())
                     .publications(DatabasePair.PUBLICATION)
                     .build();

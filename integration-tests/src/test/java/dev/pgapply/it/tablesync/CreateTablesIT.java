@@ -113,8 +113,10 @@ class CreateTablesIT {
                 abandoned = FirstStart.of(FirstStart.creatingTables(pair)).runAside();
                 Wait.until(
                         "table a to be there and b to wait",
-                        () -> pair.target().isTrue("SELECT to_regclass('a') IS NOT NULL AND EXISTS (SELECT FROM"
-                                + " pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TABLE%')"));
+                        () -> pair.target()
+                                .isTrue(
+                                        "SELECT to_regclass('a') IS NOT NULL AND EXISTS (SELECT FROM"
+                                                + " pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TABLE%')"));
                 assertThat(unfinished(pair)).containsExactly("a");
                 pair.target()
                         .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
@@ -168,7 +170,8 @@ class CreateTablesIT {
                 engine.awaitStreaming();
 
                 SchemaFacts.assertSame(pair);
-                assertThat(pair.target().number("SELECT count(*) FROM parent p JOIN gate.copies ON p.xmin::text = copied"))
+                assertThat(pair.target()
+                                .number("SELECT count(*) FROM parent p JOIN gate.copies ON p.xmin::text = copied"))
                         .isEqualTo(1000);
                 pair.publisher().execute("INSERT INTO parent VALUES (1001, 'later')", "DELETE FROM child WHERE id = 7");
                 engine.awaitCaughtUp();

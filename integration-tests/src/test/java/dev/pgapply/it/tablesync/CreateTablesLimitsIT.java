@@ -44,7 +44,8 @@ class CreateTablesLimitsIT {
             assertThat(lines(findings, Severity.OK))
                     .contains("ok: table \"public.U\" is not on the target and will be created")
                     .noneMatch(line -> line.contains("public.t\""));
-            assertThat(pair.target().isTrue("SELECT to_regclass('\"U\"') IS NULL AND to_regnamespace('pgapply') IS NULL"))
+            assertThat(pair.target()
+                            .isTrue("SELECT to_regclass('\"U\"') IS NULL AND to_regnamespace('pgapply') IS NULL"))
                     .isTrue();
         }
     }
@@ -90,7 +91,8 @@ class CreateTablesLimitsIT {
                         .isInstanceOf(ApplyException.class)
                         .hasMessageContaining("extension \"citext\"");
             }
-            assertThat(pair.target().number("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"))
+            assertThat(pair.target()
+                            .number("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"))
                     .isZero();
 
             pair.target()
@@ -119,10 +121,13 @@ class CreateTablesLimitsIT {
 
             assertThat(lines(findings, Severity.ERROR))
                     .containsExactlyInAnyOrder(
-                            "error: role \"" + role + "\" may not create anything in schema \"public\" of the target (hint:"
+                            "error: role \"" + role
+                                    + "\" may not create anything in schema \"public\" of the target (hint:"
                                     + " GRANT CREATE ON SCHEMA \"public\" TO \"" + role + "\" there)",
-                            "error: role \"" + role + "\" may not create schema \"own\" in the target (hint: GRANT CREATE ON"
-                                    + " DATABASE … TO \"" + role + "\" there, or create the schema and grant CREATE on it)");
+                            "error: role \"" + role
+                                    + "\" may not create schema \"own\" in the target (hint: GRANT CREATE ON"
+                                    + " DATABASE … TO \"" + role
+                                    + "\" there, or create the schema and grant CREATE on it)");
             pair.target().execute("DROP OWNED BY " + role, "DROP ROLE " + role);
         }
     }
@@ -157,7 +162,10 @@ class CreateTablesLimitsIT {
                     .containsExactly("id", "a", "twice", "s", "l");
             assertThat(pair.target().column("SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 't'::regclass"))
                     .containsExactlyInAnyOrder("t_pkey", "t_a");
-            assertThat(pair.target().column("SELECT conname FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'c'"))
+            assertThat(
+                            pair.target()
+                                    .column(
+                                            "SELECT conname FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'c'"))
                     .containsExactly("t_a_check");
             assertThat(pair.target().column("SELECT twice FROM t")).containsExactly("2");
         }
@@ -180,8 +188,9 @@ class CreateTablesLimitsIT {
             assertThat(notCreated)
                     .singleElement()
                     .asString()
-                    .startsWith("foreign key \"child_p_fkey\" of table \"public.child\" was not created: insert or update on"
-                            + " table \"child\" violates foreign key constraint \"child_p_fkey\"")
+                    .startsWith(
+                            "foreign key \"child_p_fkey\" of table \"public.child\" was not created: insert or update on"
+                                    + " table \"child\" violates foreign key constraint \"child_p_fkey\"")
                     .contains("ALTER TABLE \"public\".\"child\" ADD CONSTRAINT \"child_p_fkey\" FOREIGN KEY (p)"
                             + " REFERENCES public.parent(id)");
             assertThat(pair.target().isTrue("SELECT to_regclass('child_v_key') IS NOT NULL"))
@@ -207,7 +216,8 @@ class CreateTablesLimitsIT {
             assertThat(firstStart(pair)).isEmpty();
 
             TableComparison.of(pair).assertSame("ev", "other", "ev20");
-            assertThat(pair.target().isTrue("SELECT to_regclass('other20') IS NULL")).isTrue();
+            assertThat(pair.target().isTrue("SELECT to_regclass('other20') IS NULL"))
+                    .isTrue();
             assertThat(pair.target().column("SELECT tableoid::regclass FROM other"))
                     .containsExactly("rest");
         }
