@@ -144,7 +144,7 @@ class ConfigReaderTest {
         assertThat(options.spoolMaxBytes()).isEqualTo(2L << 30);
         assertThat(ConfigReader.KEYS).hasSize(3);
         assertThat(ConfigReader.HTTP_KEYS).hasSize(2);
-        assertThat(SubscriptionSection.KEYS).hasSize(23);
+        assertThat(SubscriptionSection.KEYS).hasSize(24);
         assertThat(SubscriptionSection.CONNECTION_KEYS).hasSize(3);
         assertThat(SubscriptionSection.BATCH_KEYS).hasSize(2);
         assertThat(SubscriptionSection.SPOOL_KEYS).hasSize(1);
