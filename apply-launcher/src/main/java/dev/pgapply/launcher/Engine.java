@@ -1,5 +1,6 @@
 package dev.pgapply.launcher;
 
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.launcher.cli.EngineRunner;
 import dev.pgapply.launcher.config.HttpAddress;
@@ -103,6 +104,16 @@ final class Engine implements EngineRunner {
             @Override
             public void stop() {
                 life.stop();
+            }
+
+            @Override
+            public void refresh() {
+                life.refresh();
+            }
+
+            @Override
+            public void resync(QualifiedName table) {
+                life.resync(table);
             }
         };
     }

@@ -22,17 +22,17 @@ final class SpoolErrors {
         if (isFull(file, bytes, e)) {
             return new ApplyException(
                     Kind.SPOOL_FULL,
-                    "no room for spool file \"" + file + "\" of transaction " + xid + ": " + reason(e),
+                    "no room for spool file \"" + file + "\"" + of(xid) + ": " + reason(e),
                     "make room on the file system of the state directory; pgapply then goes on by itself",
                     null,
                     null,
                     e);
         }
-        return failed("could not write spool file \"" + file + "\" of transaction " + xid, e);
+        return failed("could not write spool file \"" + file + "\"" + of(xid), e);
     }
 
     static ApplyException reading(Path file, Xid xid, IOException e) {
-        return failed("could not read spool file \"" + file + "\" of transaction " + xid, e);
+        return failed("could not read spool file \"" + file + "\"" + of(xid), e);
     }
 
     static ApplyException deleting(Path file, IOException e) {
@@ -47,8 +47,25 @@ final class SpoolErrors {
     static ApplyException damaged(Path file, Xid xid, String what) {
         return ApplyException.withHint(
                 Kind.SPOOL_FAILED,
-                "spool file \"" + file + "\" of transaction " + xid + " is not what was written: " + what,
+                "spool file \"" + file + "\"" + of(xid) + " is not what was written: " + what,
                 "nobody but pgapply may write there; the publisher sends the transaction again");
+    }
+
+    /**
+     * @param used what the spools of all held tables take together
+     * @param maxBytes what they may take
+     */
+    static ApplyException heldOverLimit(long needed, long used, long maxBytes) {
+        return ApplyException.withHint(
+                Kind.SPOOL_FULL,
+                "spool limit reached by the changes held back while the table is copied: " + needed
+                        + " bytes more than " + used + " of the " + maxBytes + " that such changes may take",
+                "raise spool.max_bytes (0: no limit but the disk)");
+    }
+
+    /** Whose file it is; a held table's belongs to no transaction. */
+    private static String of(Xid xid) {
+        return xid.equals(SpoolDirectory.NOBODY) ? "" : " of transaction " + xid;
     }
 
     static ApplyException overLimit(Xid xid, long needed, long used, long maxBytes, int transactions) {

@@ -98,7 +98,8 @@ final class SpoolFile implements AutoCloseable {
         }
     }
 
-    private void flush() {
+    /** Writes what is buffered: a reader of the file sees it from now on. */
+    void flush() {
         int length = buffered;
         buffered = 0;
         if (length > 0) {

@@ -4,12 +4,10 @@ import dev.pgapply.core.Xid;
 import dev.pgapply.core.pgoutput.MessageType;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The two files of a spooled transaction (worker.c, "STREAMED TRANSACTIONS"; changes_filename, subxact_filename). Numbers are big
+ * The files of a spool. First the two of a spooled transaction (worker.c, "STREAMED TRANSACTIONS"; changes_filename, subxact_filename). Numbers are big
  * endian, as on the wire. Neither file has a header, and nothing in them needs to survive a crash: they are never synced, a start
  * deletes them, and the publisher sends an unfinished transaction again from its beginning.
  *
@@ -34,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What is in it.</b> LEADER_SERIALIZE: the messages inside the stream blocks, without the blocks' own STREAM START and STREAM
  * STOP; a subtransaction's STREAM ABORT cuts the file. LEADER_PARTIAL_SERIALIZE: a subtransaction's STREAM ABORT as well, since the
  * worker may have applied what is aborted; the file is never cut and there is no .subxacts file.
+ *
+ * <p><b>A held table.</b> {@code <subid>-<n>.held} has the same records: the changes of one table while it is copied, of transactions that
+ * have committed, in commit order and as outside of stream blocks. A BEGIN comes before the first change of each transaction, a
+ * RELATION before the first change and wherever it is another one than before; {@code n} just counts.
  */
 final class SpoolFormat {
 
@@ -45,8 +47,9 @@ final class SpoolFormat {
 
     private static final String CHANGES = ".changes";
     private static final String SUBXACTS = ".subxacts";
+    private static final String HELD = ".held";
 
-    private static final Pattern NAME = Pattern.compile("([0-9]{1,10})-[0-9]{1,10}\\.(?:changes|subxacts)");
+    private static final Pattern NAME = Pattern.compile("[0-9]{1,10}-[0-9]{1,10}\\.(?:changes|subxacts|held)");
 
     /** What may come inside a stream block, and what frames or ends one. */
     private static final Set<MessageType> TYPES = EnumSet.of(
@@ -64,6 +67,15 @@ final class SpoolFormat {
             MessageType.STREAM_COMMIT,
             MessageType.STREAM_PREPARE);
 
+    /** What begins a held table's transactions, and what is in them. */
+    private static final Set<MessageType> HELD_TYPES = EnumSet.of(
+            MessageType.BEGIN,
+            MessageType.RELATION,
+            MessageType.INSERT,
+            MessageType.UPDATE,
+            MessageType.DELETE,
+            MessageType.TRUNCATE);
+
     private static final boolean[] ACTIONS = new boolean[256];
 
     static {
@@ -71,6 +83,12 @@ final class SpoolFormat {
     }
 
     private SpoolFormat() {}
+
+    /** Whether a message that begins with this byte may stand in a .held file. */
+    static boolean isHeldAction(byte code) {
+        MessageType type = MessageType.of(code);
+        return type != null && HELD_TYPES.contains(type);
+    }
 
     /** Whether a message that begins with this byte may stand in a .changes file. */
     static boolean isAction(byte code) {
@@ -85,13 +103,13 @@ final class SpoolFormat {
         return Integer.toUnsignedString(subid) + "-" + xid + SUBXACTS;
     }
 
-    /** The subscription that a file of this name belongs to, or null if it is no spool file's name. */
-    static @Nullable Integer subidOf(String fileName) {
-        Matcher matcher = NAME.matcher(fileName);
-        if (!matcher.matches()) {
-            return null;
-        }
-        long subid = Long.parseLong(matcher.group(1));
-        return subid > 0xFFFF_FFFFL ? null : Integer.valueOf((int) subid);
+    /** @param number counts the held tables of one life of the subscription */
+    static String heldFileName(int subid, int number) {
+        return Integer.toUnsignedString(subid) + "-" + number + HELD;
+    }
+
+    /** Whether a file of this name is one of a spool. */
+    static boolean isSpoolFile(String fileName) {
+        return NAME.matcher(fileName).matches();
     }
 }

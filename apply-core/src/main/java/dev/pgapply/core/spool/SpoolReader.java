@@ -26,6 +26,7 @@ public final class SpoolReader implements AutoCloseable {
     private final Path file;
     private final Xid xid;
     private final int largestMessage;
+    private final boolean held;
     private final InputStream in;
 
     private byte[] chunk = {};
@@ -38,11 +39,13 @@ public final class SpoolReader implements AutoCloseable {
     /** What the file still has behind the chunk. */
     private long unread;
 
-    private SpoolReader(SpooledChanges changes, InputStream in) {
+    private SpoolReader(SpooledChanges changes, boolean held, long from, InputStream in) {
+        this.held = held;
         this.file = changes.file();
         this.xid = changes.xid();
         this.largestMessage = changes.largestMessage();
-        this.unread = changes.length();
+        this.consumed = from;
+        this.unread = changes.length() - from;
         this.in = in;
     }
 
@@ -50,7 +53,28 @@ public final class SpoolReader implements AutoCloseable {
     public static SpoolReader open(SpooledChanges changes) {
         try {
             SpoolFile.requireLength(changes.file(), changes.xid(), Files.size(changes.file()), changes.length());
-            return new SpoolReader(changes, new FileInputStream(changes.file().toFile()));
+            return new SpoolReader(
+                    changes, false, 0, new FileInputStream(changes.file().toFile()));
+        } catch (IOException e) {
+            throw SpoolErrors.reading(changes.file(), changes.xid(), e);
+        }
+    }
+
+    /**
+     * Opens a held table's file, which may grow meanwhile, behind what was read before.
+     *
+     * @param from where a message begins
+     */
+    public static SpoolReader openHeld(SpooledChanges changes, long from) {
+        try {
+            FileInputStream in = new FileInputStream(changes.file().toFile());
+            try {
+                in.skipNBytes(from);
+                return new SpoolReader(changes, true, from, in);
+            } catch (IOException e) {
+                in.close();
+                throw e;
+            }
         } catch (IOException e) {
             throw SpoolErrors.reading(changes.file(), changes.xid(), e);
         }
@@ -68,7 +92,7 @@ public final class SpoolReader implements AutoCloseable {
             throw damaged(offset, "message length " + length + ", expected 1 to " + largestMessage);
         }
         require(length, offset);
-        if (!SpoolFormat.isAction(chunk[position])) {
+        if (!(held ? SpoolFormat.isHeldAction(chunk[position]) : SpoolFormat.isAction(chunk[position]))) {
             throw damaged(offset, "message type " + (chunk[position] & 0xFF));
         }
         SpooledMessage message = new SpooledMessage(chunk, position, length);

@@ -2,6 +2,7 @@ package dev.pgapply.core.tablesync;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +50,21 @@ public record SubscribedTables(Map<QualifiedName, Entry> tables) {
                 Lsn syncLsn = entry.syncLsn();
                 yield syncLsn == null || !finalLsn.isBefore(syncLsn);
             }
-            case INIT, DATASYNC -> false;
+            case INIT, DATASYNC, FINISHEDCOPY -> false;
         };
+    }
+
+    /** The same, but for one table. */
+    public SubscribedTables with(QualifiedName table, Entry entry) {
+        Map<QualifiedName, Entry> changed = new HashMap<>(tables);
+        changed.put(table, entry);
+        return new SubscribedTables(changed);
+    }
+
+    /** The same without one table. */
+    public SubscribedTables without(QualifiedName table) {
+        Map<QualifiedName, Entry> changed = new HashMap<>(tables);
+        changed.remove(table);
+        return new SubscribedTables(changed);
     }
 }

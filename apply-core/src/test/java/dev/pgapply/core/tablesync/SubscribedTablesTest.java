@@ -37,6 +37,8 @@ class SubscribedTablesTest {
         assertThat(with(TableSyncState.INIT).takes(ORDERS, Lsn.parse("0/3000"))).isFalse();
         assertThat(with(TableSyncState.DATASYNC).takes(ORDERS, Lsn.parse("0/3000")))
                 .isFalse();
+        assertThat(with(TableSyncState.FINISHEDCOPY).takes(ORDERS, Lsn.parse("0/3000")))
+                .isFalse();
     }
 
     @Test

@@ -40,6 +40,8 @@ public final class Cli {
                 .addSubcommand(new StatusCommand(context))
                 .addSubcommand(new EnableCommand(context))
                 .addSubcommand(new DisableCommand(context))
+                .addSubcommand(new RefreshCommand(context))
+                .addSubcommand(new ResyncCommand(context))
                 .addSubcommand(new DropCommand(context))
                 .addSubcommand(new SequencesCommand(context))
                 .addSubcommand(new VersionCommand(context))

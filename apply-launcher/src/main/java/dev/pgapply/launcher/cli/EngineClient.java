@@ -35,18 +35,23 @@ final class EngineClient {
     }
 
     JsonNode subscriptions() {
-        return send("GET", "");
+        return send("GET", "", null);
     }
 
     JsonNode command(String name, String verb) {
-        String encoded = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
-        return send("POST", "/" + encoded + "/" + verb);
+        return command(name, verb, null);
     }
 
-    private JsonNode send(String method, String path) {
+    /** @param body what the command is about, or null */
+    JsonNode command(String name, String verb, @Nullable JsonNode body) {
+        String encoded = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+        return send("POST", "/" + encoded + "/" + verb, body);
+    }
+
+    private JsonNode send(String method, String path, @Nullable JsonNode content) {
         HttpResponse<String> response;
         try {
-            response = client.send(request(method, path), HttpResponse.BodyHandlers.ofString());
+            response = client.send(request(method, path, content), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
             throw new ApplyException(
                     Kind.CONNECTION,
@@ -75,11 +80,18 @@ final class EngineClient {
         return body;
     }
 
-    private HttpRequest request(String method, String path) {
+    private HttpRequest request(String method, String path, @Nullable JsonNode content) {
         try {
             HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + "/api/v1/subscriptions" + path))
                     .timeout(ANSWER_WITHIN)
-                    .method(method, HttpRequest.BodyPublishers.noBody());
+                    .method(
+                            method,
+                            content == null
+                                    ? HttpRequest.BodyPublishers.noBody()
+                                    : HttpRequest.BodyPublishers.ofString(content.toString()));
+            if (content != null) {
+                request.header("Content-Type", "application/json");
+            }
             if (token != null && !token.isEmpty()) {
                 request.header("Authorization", "Bearer " + token);
             }

@@ -1,11 +1,14 @@
 package dev.pgapply.launcher.rest;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.launcher.config.HttpAddress;
 import dev.pgapply.launcher.supervise.ApplyLauncher;
 import dev.pgapply.launcher.supervise.Refusal;
@@ -34,6 +37,8 @@ public final class RestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RestServer.class);
     private static final String API = "/api/v1/subscriptions";
     private static final String PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
+    private static final String TABLE_HINT = "send {\"table\": \"public.orders\"}, the name quoted as in SQL";
+    private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final int MAX_THREADS = 12;
     private static final int MIN_THREADS = 2;
 
@@ -124,6 +129,8 @@ public final class RestServer implements AutoCloseable {
                                 context, SubscriptionJson.workers(named(context).stats())))
                 .post(API + "/{name}/enable", context -> command(context, SubscriptionSupervisor::enable))
                 .post(API + "/{name}/disable", context -> command(context, SubscriptionSupervisor::disable))
+                .post(API + "/{name}/refresh", context -> command(context, SubscriptionSupervisor::refresh))
+                .post(API + "/{name}/resync", this::resync)
                 .exception(HttpFailure.class, (e, context) -> fail(context, e.status(), e.getMessage(), e.hint()))
                 .exception(Refusal.class, (e, context) -> fail(context, 409, e.getMessage(), e.hint()))
                 .exception(ApplyException.class, (e, context) -> fail(context, 503, e.getMessage(), e.hint()))
@@ -206,6 +213,26 @@ public final class RestServer implements AutoCloseable {
                                     .toList());
         }
         return supervisor;
+    }
+
+    private void resync(Context context) {
+        QualifiedName table = table(context.body());
+        command(context, supervisor -> supervisor.resync(table));
+    }
+
+    /** What the body of a request names: {@code {"table": "public.orders"}}. */
+    private static QualifiedName table(String body) {
+        try {
+            JsonNode given = body.isBlank() ? null : MAPPER.readTree(body).get("table");
+            if (given != null && given.isTextual()) {
+                return QualifiedName.parse(given.asText());
+            }
+        } catch (JsonProcessingException e) {
+            log.debug("a body that is no JSON", e);
+        } catch (IllegalArgumentException e) {
+            throw new HttpFailure(400, String.valueOf(e.getMessage()), TABLE_HINT);
+        }
+        throw new HttpFailure(400, "the body names no table", TABLE_HINT);
     }
 
     private interface Command {

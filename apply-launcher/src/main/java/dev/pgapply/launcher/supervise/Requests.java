@@ -106,6 +106,11 @@ final class Requests {
         return living;
     }
 
+    /** The worker that lives now, or null. Any thread. */
+    synchronized @Nullable Worker living() {
+        return living;
+    }
+
     synchronized void endLife() {
         living = null;
     }

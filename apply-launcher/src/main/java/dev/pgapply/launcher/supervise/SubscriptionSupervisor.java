@@ -3,11 +3,13 @@ package dev.pgapply.launcher.supervise;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.EnabledRecord;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -272,6 +274,44 @@ public final class SubscriptionSupervisor {
         requests.ask(false, recorded);
         if (failure != null) {
             throw failure;
+        }
+    }
+
+    /**
+     * Takes up tables that were added to the publications, and lets go of those that have left; when this returns that is recorded, and new
+     * tables are copied from then on.
+     *
+     * @throws Refusal if the subscription does not stream, another engine has it, or it is not allowed now
+     */
+    public void refresh() {
+        onWorker(Worker::refresh);
+    }
+
+    /**
+     * Has a table emptied and copied again; when this returns that is recorded.
+     *
+     * @throws Refusal if the subscription does not stream or has no such table, another engine has it, or it is not allowed now
+     */
+    public void resync(QualifiedName table) {
+        onWorker(worker -> worker.resync(table));
+    }
+
+    private void onWorker(Consumer<Worker> command) {
+        refuseOnStandby();
+        Worker worker = requests.living();
+        if (worker == null) {
+            throw new Refusal(
+                    "subscription \"" + options.name() + "\" does not stream now, it is "
+                            + stats.status().label(),
+                    isEnabled() ? "try again when status shows it as streaming" : "enable it first");
+        }
+        try {
+            command.accept(worker);
+        } catch (ApplyException e) {
+            if (e.kind() == Kind.PRECONDITION) {
+                throw new Refusal(e.getMessage(), String.valueOf(e.hint()));
+            }
+            throw e;
         }
     }
 

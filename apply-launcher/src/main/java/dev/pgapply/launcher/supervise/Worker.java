@@ -1,6 +1,7 @@
 package dev.pgapply.launcher.supervise;
 
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.QualifiedName;
 
 /** One life of a subscription, from the takeover to an error or the end. */
 public interface Worker {
@@ -15,6 +16,20 @@ public interface Worker {
 
     /** Asks {@link #run} to commit what is complete and return; from any thread, also before {@link #run}, and harmless when repeated. */
     void stop();
+
+    /**
+     * Takes up tables that were added to the publications, and lets go of those that have left; from any thread.
+     *
+     * @throws ApplyException of kind PRECONDITION if that is not possible now
+     */
+    void refresh();
+
+    /**
+     * Has a table's copy redone; from any thread.
+     *
+     * @throws ApplyException of kind PRECONDITION if that is not possible now, or there is no such table
+     */
+    void resync(QualifiedName table);
 
     /** Makes a worker for each life. Creating one does nothing yet. */
     @FunctionalInterface

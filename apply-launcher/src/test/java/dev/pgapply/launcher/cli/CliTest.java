@@ -1,6 +1,7 @@
 package dev.pgapply.launcher.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
@@ -95,9 +96,9 @@ class CliTest {
             value = {
                 "'' | a command is missing",
                 "statsu | unmatched argument at index 0: 'statsu'",
-                "refresh orders | unmatched argument",
+                "refresh | missing required parameter: 'NAME'",
                 "skip orders --lsn 0/1 | unmatched argument",
-                "resync orders t | unmatched argument",
+                "resync orders | missing required parameter: 'TABLE'",
                 "run | missing required option: '--config=FILE'",
                 "run -c x --managed | unknown option: '--managed'",
                 "drop -c x | missing required parameter: 'NAME'",
@@ -220,7 +221,7 @@ class CliTest {
     }
 
     @Test
-    void status_enable_and_disable_speak_to_an_engine() {
+    void status_enable_disable_refresh_and_resync_speak_to_an_engine() {
         SupervisorFixture orders = SupervisorFixture.living("my orders", true);
         ApplyLauncher launcher = new ApplyLauncher(List.of(orders.supervisor));
         launcher.start();
@@ -236,6 +237,12 @@ class CliTest {
             assertThat(execute("enable", "my orders", "--json", "--url", url, "--token", "tok"))
                     .isZero();
             assertThat(execute("enable", "nobody")).isEqualTo(1);
+            await().until(orders::isLiving);
+            assertThat(execute("refresh", "my orders")).isZero();
+            assertThat(execute("resync", "my orders", "public.T")).isZero();
+            assertThat(execute("resync", "my orders", "t")).isEqualTo(1);
+            assertThat(execute("resync", "my orders")).isEqualTo(2);
+            assertThat(orders.commands).containsExactly("refresh", "resync public.t");
 
             assertThat(out())
                     .contains("my orders: starting\n")

@@ -2,10 +2,12 @@ package dev.pgapply.launcher.rest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
@@ -57,8 +59,13 @@ class RestServerTest {
     }
 
     private HttpResponse<String> send(HttpAddress at, String method, String path, @Nullable String authorization) {
+        return send(at, method, path, authorization, "");
+    }
+
+    private HttpResponse<String> send(
+            HttpAddress at, String method, String path, @Nullable String authorization, String body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + at + path))
-                .method(method, HttpRequest.BodyPublishers.noBody());
+                .method(method, HttpRequest.BodyPublishers.ofString(body));
         if (authorization != null) {
             request.header("Authorization", authorization);
         }
@@ -327,6 +334,50 @@ class RestServerTest {
         assertThat(disabled.path("enabled").asBoolean(true)).isFalse();
         assertThat(enabled.path("enabled").asBoolean()).isTrue();
         assertThat(orders.record.state.enabled()).isTrue();
+    }
+
+    @Test
+    void refresh_and_resync_reach_the_worker_and_answer_the_state() {
+        launcher.start();
+        HttpAddress at = start(null);
+        await().until(orders::isLiving);
+
+        JsonNode refreshed = json(send(at, "POST", "/api/v1/subscriptions/orders/refresh", null));
+        JsonNode resynced = json(
+                send(at, "POST", "/api/v1/subscriptions/orders/resync", null, "{\"table\": \"Public.\\\"T\\\"\"}"));
+
+        assertThat(refreshed.path("name").asText()).isEqualTo("orders");
+        assertThat(resynced.path("name").asText()).isEqualTo("orders");
+        assertThat(orders.commands).containsExactly("refresh", "resync public.T");
+    }
+
+    @Test
+    void resync_without_a_table_name_is_400() {
+        HttpAddress at = start(null);
+
+        for (String body : List.of("", "{}", "{\"table\": 1}", "nonsense", "{\"table\": \"t\"}")) {
+            HttpResponse<String> answer = send(at, "POST", "/api/v1/subscriptions/orders/resync", null, body);
+            assertThat(answer.statusCode()).as(body).isEqualTo(400);
+            assertThat(answer.body()).contains("public.orders");
+        }
+    }
+
+    @Test
+    void what_is_not_possible_now_is_409() {
+        launcher.start();
+        HttpAddress at = start(null);
+        await().until(orders::isLiving);
+        orders.refusal = ApplyException.withHint(Kind.PRECONDITION, "not now", "later");
+
+        HttpResponse<String> refused = send(at, "POST", "/api/v1/subscriptions/orders/refresh", null);
+        HttpResponse<String> disabled =
+                send(at, "POST", "/api/v1/subscriptions/Gr%C3%B6%C3%9Fe%2F1%20%25/refresh", null);
+
+        assertThat(refused.statusCode()).isEqualTo(409);
+        assertThat(json(refused).path("error").asText()).isEqualTo("not now");
+        assertThat(json(refused).path("hint").asText()).isEqualTo("later");
+        assertThat(disabled.statusCode()).isEqualTo(409);
+        assertThat(disabled.body()).contains("does not stream now");
     }
 
     @Test

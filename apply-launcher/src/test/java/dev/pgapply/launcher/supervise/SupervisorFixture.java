@@ -1,6 +1,7 @@
 package dev.pgapply.launcher.supervise;
 
 import dev.pgapply.core.ApplyException;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.subscription.BinaryMode;
 import dev.pgapply.core.subscription.ConnectionUrl;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +81,24 @@ public final class SupervisorFixture {
             enabledWhenStopped = record.state.enabled();
             stopped.countDown();
         }
+
+        @Override
+        public void refresh() {
+            command("refresh");
+        }
+
+        @Override
+        public void resync(QualifiedName table) {
+            command("resync " + table);
+        }
+
+        private void command(String given) {
+            ApplyException toThrow = refusal;
+            if (toThrow != null) {
+                throw toThrow;
+            }
+            commands.add(given);
+        }
     }
 
     final Deque<Life> script = new ArrayDeque<>();
@@ -86,6 +106,8 @@ public final class SupervisorFixture {
     public final FakeRecord record = new FakeRecord();
     public final SubscriptionStats stats;
     public final SubscriptionSupervisor supervisor;
+    public final List<String> commands = new CopyOnWriteArrayList<>();
+    public volatile @Nullable ApplyException refusal;
     long nanos;
     int lives;
     volatile boolean enabledWhenStopped = true;
@@ -150,7 +172,7 @@ public final class SupervisorFixture {
         });
     }
 
-    boolean isLiving() {
+    public boolean isLiving() {
         return living;
     }
 
@@ -173,6 +195,16 @@ public final class SupervisorFixture {
         @Override
         public void stop() {
             // A scripted life ends by itself.
+        }
+
+        @Override
+        public void refresh() {
+            throw new UnsupportedOperationException("a scripted life takes no commands");
+        }
+
+        @Override
+        public void resync(QualifiedName table) {
+            throw new UnsupportedOperationException("a scripted life takes no commands");
         }
     }
 

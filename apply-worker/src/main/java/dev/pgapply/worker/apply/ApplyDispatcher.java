@@ -27,7 +27,6 @@ import dev.pgapply.core.pgoutput.Truncate;
 import dev.pgapply.core.pgoutput.Update;
 import dev.pgapply.core.spool.SpoolReader;
 import dev.pgapply.core.spool.SpooledMessage;
-import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -49,6 +48,7 @@ public final class ApplyDispatcher {
     private final BatchBuilder batch;
     private final OpenRelations relations;
     private final ChangeCollector changes;
+    private final TableHolds holds;
     private final StreamedChanges streamed;
     private final PreparedTransactions prepared;
     private final AppliedPositions positions;
@@ -66,7 +66,7 @@ public final class ApplyDispatcher {
             String originName,
             BatchBuilder batch,
             OpenRelations relations,
-            SubscribedTables tables,
+            TableHolds holds,
             StreamedChanges streamed,
             PreparedTransactions prepared,
             AppliedPositions positions,
@@ -74,13 +74,14 @@ public final class ApplyDispatcher {
             Consumer<ChangeBatch> sealed) {
         this.batch = batch;
         this.relations = relations;
+        this.holds = holds;
         this.streamed = streamed;
         this.prepared = prepared;
         this.positions = positions;
         this.stats = stats;
         this.sealed = sealed;
         this.context = new ApplyErrorContext(originName);
-        this.changes = new ChangeCollector(batch, relations, tables, stats, sealed, context);
+        this.changes = new ChangeCollector(batch, relations, holds, stats, sealed, context);
         this.startLsn = positions.appliedLsn();
     }
 
@@ -92,6 +93,11 @@ public final class ApplyDispatcher {
     /** Whether a transaction has begun and not ended. */
     public boolean inTransaction() {
         return transaction != null;
+    }
+
+    /** Whether a streamed transaction is being applied by a parallel apply worker. */
+    public boolean isInWorker() {
+        return streamed.isInWorker();
     }
 
     /**
@@ -114,6 +120,7 @@ public final class ApplyDispatcher {
                 return;
             }
             PgOutputMessage message = decoder.decode(buffer, offset, length, false);
+            holds.message(buffer, offset, length, false);
             Lsn end = handle(message, length, givenUp);
             if (end != null) {
                 positions.consumed(end);
@@ -148,6 +155,7 @@ public final class ApplyDispatcher {
     private @Nullable Lsn handleBegin(Begin begin) {
         requireNoTransaction(MessageType.BEGIN, begin.xid());
         transaction = begin;
+        holds.begin(begin);
         context.transaction(begin.xid(), begin.finalLsn());
         if (isApplied(begin)) {
             return null;
@@ -322,7 +330,9 @@ public final class ApplyDispatcher {
         requireNoTransaction(MessageType.BEGIN_PREPARE, begin.xid());
         context.transaction(begin.xid(), begin.prepareLsn());
         sealWhole();
-        transaction = prepared.handleBeginPrepare(begin);
+        Begin prepares = prepared.handleBeginPrepare(begin);
+        transaction = prepares;
+        holds.begin(prepares);
         return null;
     }
 
@@ -399,6 +409,7 @@ public final class ApplyDispatcher {
                     }
                 }
                 PgOutputMessage message = decoder.decode(next.buffer(), next.offset(), next.length(), true);
+                holds.message(next.buffer(), next.offset(), next.length(), true);
                 context.message(message.type(), null);
                 requireChange(message);
                 Lsn unused = handleChange(message, next.length());

@@ -80,8 +80,13 @@ public final class OpenRelations {
     }
 
     QualifiedName name(Oid oid) {
+        return remote(oid).name();
+    }
+
+    /** The relation that counts for the next change. */
+    Relation remote(Oid oid) {
         RelationOverlay overlay = replayed;
-        return (overlay == null ? map.remote(oid) : overlay.remote(oid)).name();
+        return overlay == null ? map.remote(oid) : overlay.remote(oid);
     }
 
     /**

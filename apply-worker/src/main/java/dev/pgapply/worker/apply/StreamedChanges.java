@@ -12,7 +12,6 @@ import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.pgoutput.StreamStart;
 import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.StreamingMode;
-import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.transaction.StreamedTransaction;
 import dev.pgapply.core.transaction.StreamedTransactions;
 import dev.pgapply.core.transaction.TransApplyAction;
@@ -42,7 +41,7 @@ public final class StreamedChanges {
     private final StreamingMode streaming;
     private final SpoolDirectory spool;
     private final ParallelApplyWorkers workers;
-    private final SubscribedTables tables;
+    private final TableHolds holds;
     private final OpenRelations relations;
     private final AppliedPositions positions;
     private final SubscriptionStats stats;
@@ -62,14 +61,14 @@ public final class StreamedChanges {
             StreamingMode streaming,
             SpoolDirectory spool,
             ParallelApplyWorkers workers,
-            SubscribedTables tables,
+            TableHolds holds,
             OpenRelations relations,
             AppliedPositions positions,
             SubscriptionStats stats) {
         this.streaming = streaming;
         this.spool = spool;
         this.workers = workers;
-        this.tables = tables;
+        this.holds = holds;
         this.relations = relations;
         this.positions = positions;
         this.stats = stats;
@@ -79,6 +78,11 @@ public final class StreamedChanges {
     /** Whether a stream block is open, in which a change carries its xid. */
     boolean inBlock() {
         return block != null;
+    }
+
+    /** Whether a transaction is in a parallel apply worker. */
+    boolean isInWorker() {
+        return inProgress.values().stream().anyMatch(transaction -> transaction.worker() != null);
     }
 
     ParallelApplyWorkers workers() {
@@ -125,7 +129,7 @@ public final class StreamedChanges {
 
     /** What is in progress will commit behind everything that was consumed. */
     private boolean allTablesReady() {
-        return tables.allTake(positions.consumedLsn());
+        return holds.allTake(positions.consumedLsn());
     }
 
     private TransApplyAction firstAction(Xid xid, ParallelApplyWorkers.@Nullable Worker worker) {

@@ -31,6 +31,7 @@ import dev.pgapply.worker.stats.SubscriptionStats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +71,7 @@ public final class StreamedTransactionApplier {
     /**
      * @param subid the subscription's number, for the savepoints' names
      * @param twoPhase whether a transaction may end with PREPARE
+     * @param tables where the tables stand; nothing of it changes while a transaction is here
      */
     public StreamedTransactionApplier(
             int subid,
@@ -78,7 +80,7 @@ public final class StreamedTransactionApplier {
             TargetSession session,
             BatchLimits limits,
             OpenRelations relations,
-            SubscribedTables tables,
+            Supplier<SubscribedTables> tables,
             SubscriptionStats stats) {
         this.subid = subid;
         this.twoPhase = twoPhase;
@@ -88,7 +90,7 @@ public final class StreamedTransactionApplier {
         this.context = new ApplyErrorContext(originName);
         this.applier = new TransactionApplier(
                 session, stats, new ApplyErrorContext(originName), (end, time, local) -> committed = local);
-        this.changes = new ChangeCollector(batch, relations, tables, stats, this::execute, context);
+        this.changes = ChangeCollector.ofWorker(batch, relations, tables, stats, this::execute, context);
     }
 
     private void execute(ChangeBatch sealed) {

@@ -84,6 +84,13 @@ final class CatalogSchema {
             );
             COMMENT ON TABLE pgapply.created_table IS
                 'tables made by create_tables that do not have all their indexes and foreign keys yet';
+            """, """
+            ALTER TABLE pgapply.subscription_rel DROP CONSTRAINT subscription_rel_state_check;
+            ALTER TABLE pgapply.subscription_rel ADD CONSTRAINT subscription_rel_state_check
+                CHECK (state IN ('i', 'd', 'f', 's', 'r'));
+            ALTER TABLE pgapply.subscription_rel ADD COLUMN published_as text;
+            COMMENT ON COLUMN pgapply.subscription_rel.published_as IS
+                'what the publisher''s catalogs had of the table when it was copied: its oid and its memberships in publications';
             """);
 
     private CatalogSchema() {}

@@ -97,6 +97,7 @@ public final class SubscriptionDrop {
         try (Connection connection = publisher.open("pgapply " + options.name() + " drop")) {
             PublisherCatalog publisherCatalog = new PublisherCatalog(connection);
             int major = publisherCatalog.facts().major();
+            ReplicationSlots.endTemporary(connection, row.subid());
             ReplicationSlot slot = publisherCatalog.slot(slotName, major);
             if (slot == null) {
                 return "no slot: \"" + slotName + "\" is not on the publisher";

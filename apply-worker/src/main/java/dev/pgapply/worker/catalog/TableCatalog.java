@@ -6,13 +6,16 @@ import static dev.pgapply.worker.catalog.CatalogStatements.update;
 
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.tablesync.Publishing;
 import dev.pgapply.core.tablesync.TableSyncState;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The subscriptions' tables: {@code pgapply.subscription_rel}. Thread-safe; every method runs one statement on the connection it is given,
@@ -47,6 +50,52 @@ public final class TableCatalog {
     /** Registers a table or records its new state. In the transaction that copies the rows, so that state and rows are one. */
     public void setTable(Connection connection, int subid, SubscriptionTable table) {
         run("could not record the state of table " + table.table(), () -> put(connection, subid, table));
+    }
+
+    /** Removes a table from the subscription; its rows stay. */
+    public void removeTable(Connection connection, int subid, QualifiedName table) {
+        run(
+                "could not remove table " + table + " from the subscription",
+                () -> update(
+                        connection,
+                        "DELETE FROM pgapply.subscription_rel WHERE subid = ? AND schema_name = ? AND table_name = ?",
+                        subid,
+                        table.schema(),
+                        table.name()));
+    }
+
+    /** What the publisher had of each table when it was copied; tables of which that is not known are left out. */
+    public Map<QualifiedName, Publishing> publishing(Connection connection, int subid) {
+        return run("could not read pgapply.subscription_rel", () -> {
+            try (PreparedStatement statement =
+                    connection.prepareStatement("SELECT schema_name, table_name, published_as"
+                            + " FROM pgapply.subscription_rel WHERE subid = ? AND published_as IS NOT NULL")) {
+                statement.setInt(1, subid);
+                try (ResultSet row = statement.executeQuery()) {
+                    Map<QualifiedName, Publishing> known = new HashMap<>();
+                    while (row.next()) {
+                        known.put(
+                                new QualifiedName(row.getString(1), row.getString(2)),
+                                Publishing.parse(row.getString(3)));
+                    }
+                    return known;
+                }
+            }
+        });
+    }
+
+    /** Records what the publisher has of a table that is registered. */
+    public void setPublishing(Connection connection, int subid, QualifiedName table, Publishing publishing) {
+        run(
+                "could not record how table " + table + " is published",
+                () -> update(
+                        connection,
+                        "UPDATE pgapply.subscription_rel SET published_as = ?"
+                                + " WHERE subid = ? AND schema_name = ? AND table_name = ?",
+                        publishing.toString(),
+                        subid,
+                        table.schema(),
+                        table.name()));
     }
 
     static int put(Connection connection, int subid, SubscriptionTable table) throws SQLException {

@@ -30,6 +30,9 @@ public final class PostgresSession implements TargetSession {
 
     private static final String BEGIN = "BEGIN";
 
+    /** feature_not_supported: "cannot truncate a table referenced in a foreign key constraint" (heap.c, heap_truncate_check_FKs). */
+    private static final String REFERENCED_BY_FOREIGN_KEY = "0A000";
+
     /**
      * Where foreign keys fire, each change is a statement of its own, whereas the publisher checked at the end of a statement with many.
      * What can wait for the commit waits.
@@ -145,10 +148,36 @@ public final class PostgresSession implements TargetSession {
                 tables.add(only + Identifiers.quote(table.name()));
             }
             String identity = truncation.restartIdentity() ? " RESTART IDENTITY" : " CONTINUE IDENTITY";
-            pipeline.add("TRUNCATE " + tables + identity + " RESTRICT");
+            String truncate = "TRUNCATE " + tables + identity + " RESTRICT";
+            if (truncation.inPart()) {
+                truncateOrDelete(truncation, truncate);
+                return true;
+            }
+            pipeline.add(truncate);
             pipeline.flush();
             return true;
         });
+    }
+
+    private void truncateOrDelete(Truncation truncation, String truncate) throws SQLException {
+        pipeline.add("SAVEPOINT pgapply_truncate");
+        pipeline.flush();
+        try {
+            pipeline.add(truncate);
+            pipeline.flush();
+        } catch (SQLException e) {
+            if (!REFERENCED_BY_FOREIGN_KEY.equals(e.getSQLState())) {
+                throw e;
+            }
+            pipeline.discard();
+            pipeline.add("ROLLBACK TO SAVEPOINT pgapply_truncate");
+            for (RelationMapEntry relation : truncation.relations()) {
+                TargetTable table = relation.target();
+                String only = table.kind() == TargetTable.Kind.PLAIN ? "ONLY " : "";
+                pipeline.add("DELETE FROM " + only + Identifiers.quote(table.name()));
+            }
+            pipeline.flush();
+        }
     }
 
     @Override

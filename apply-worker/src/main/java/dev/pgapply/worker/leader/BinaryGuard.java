@@ -53,4 +53,18 @@ final class BinaryGuard implements Consumer<RelationMapEntry> {
                             + "\" does not share with the publisher; the stream is asked for again as text");
         }
     }
+
+    /** The same for another thread: what has to change the stream's format ends the life, which that thread cannot do by throwing. */
+    Consumer<RelationMapEntry> failing(Consumer<ApplyException> failed) {
+        return entry -> {
+            try {
+                accept(entry);
+            } catch (ApplyException e) {
+                if (e.kind() == Kind.TRANSIENT) {
+                    failed.accept(e);
+                }
+                throw e;
+            }
+        };
+    }
 }

@@ -6,6 +6,7 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
+import dev.pgapply.worker.apply.TableHolds;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stream.Frame;
@@ -16,6 +17,7 @@ import dev.pgapply.worker.stream.XLogData;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +51,7 @@ final class LeaderApplyWorker {
 
     private final ReceiveQueue queue;
     private final ApplyDispatcher dispatcher;
+    private final TableHolds holds;
     private final ApplySession session;
     private final AppliedPositions positions;
     private final IdleProgress idle;
@@ -66,6 +69,7 @@ final class LeaderApplyWorker {
     LeaderApplyWorker(
             ReceiveQueue queue,
             ApplyDispatcher dispatcher,
+            TableHolds holds,
             ApplySession session,
             AppliedPositions positions,
             IdleProgress idle,
@@ -74,6 +78,7 @@ final class LeaderApplyWorker {
             Lsn caughtUpLsn) {
         this.queue = queue;
         this.dispatcher = dispatcher;
+        this.holds = holds;
         this.session = session;
         this.positions = positions;
         this.idle = idle;
@@ -110,6 +115,8 @@ final class LeaderApplyWorker {
         } catch (ApplyException e) {
             applyWhatIsWhole(e);
             throw e;
+        } finally {
+            holds.end();
         }
     }
 
@@ -121,8 +128,10 @@ final class LeaderApplyWorker {
                 return;
             }
             handle(frame);
+            attendTables();
         }
         frames.clear();
+        attendTables();
         if (dispatcher.hasWholeTransactions()) {
             if (session.isIdle() && (received == 0 || isOld())) {
                 dispatcher.sealWhole();
@@ -171,6 +180,19 @@ final class LeaderApplyWorker {
                 idle.askedFor();
             }
         }
+    }
+
+    /** Table sync workers are answered between two transactions; what they wait for next may be a position. */
+    private void attendTables() {
+        if (holds.isAsked() && !dispatcher.inTransaction() && !dispatcher.isInWorker()) {
+            holds.attend(this::commitAll, this::isEnding);
+            idle.askedFor();
+        }
+    }
+
+    private void commitAll(BooleanSupplier givenUp) {
+        dispatcher.sealWhole();
+        session.awaitIdle(givenUp);
     }
 
     private void showProgress() {

@@ -13,10 +13,12 @@ import dev.pgapply.worker.apply.OpenRelations;
 import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.StreamedChanges;
 import dev.pgapply.worker.apply.StreamedTransactionApplier;
+import dev.pgapply.worker.apply.TableHolds;
 import dev.pgapply.worker.catalog.Ownership;
 import dev.pgapply.worker.jdbc.LockWaits;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresTarget;
+import dev.pgapply.worker.jdbc.SessionFence;
 import dev.pgapply.worker.origin.NativeOrigin;
 import dev.pgapply.worker.parallel.ParallelApplyWorkerPool;
 import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
@@ -31,6 +33,8 @@ import dev.pgapply.worker.stream.ReceiveQueue;
 import dev.pgapply.worker.stream.Receiver;
 import dev.pgapply.worker.stream.ReceiverOptions;
 import dev.pgapply.worker.stream.Ticker;
+import dev.pgapply.worker.tablesync.TableSync;
+import dev.pgapply.worker.tablesync.TableSyncContext;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Locale;
@@ -59,6 +63,7 @@ final class Streaming implements AutoCloseable {
     private final SubscriptionWatch publisherWatch;
     private final SubscriptionWatch waitCycleWatch;
     private final PublisherPosition publisherPosition;
+    private final TableSync tableSync;
     private final Ticker ticker;
 
     private volatile boolean stopping;
@@ -77,7 +82,9 @@ final class Streaming implements AutoCloseable {
             StreamStart start,
             TextFallback fallback,
             PostgresConnections publisher,
+            PostgresConnections targetConnections,
             PostgresTarget target,
+            SessionFence fence,
             LockWaits lockWaits,
             Ownership ownership,
             SpoolDirectory spool,
@@ -102,6 +109,7 @@ final class Streaming implements AutoCloseable {
             ApplySession session = ApplySession.start(
                     options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
             BinaryGuard guard = new BinaryGuard(options.binary(), start, fallback);
+            TableHolds holds = new TableHolds(start.tables(), spool);
             ParallelApplyWorkerPool workers = ParallelApplyWorkerPool.open(
                     new ParallelApplyWorkerPool.Options(
                             options.name(),
@@ -116,7 +124,7 @@ final class Streaming implements AutoCloseable {
                             workerSession,
                             options.batch(),
                             new OpenRelations(target, ticker, guard),
-                            start.tables(),
+                            holds::subscribed,
                             stats),
                     target::openParallelSession,
                     session,
@@ -128,8 +136,8 @@ final class Streaming implements AutoCloseable {
                     originName,
                     batch,
                     relations,
-                    start.tables(),
-                    new StreamedChanges(streaming, spool, workers, start.tables(), relations, positions, stats),
+                    holds,
+                    new StreamedChanges(streaming, spool, workers, holds, relations, positions, stats),
                     new PreparedTransactions(start.twoPhase(), batch, session, start.startLsn(), stats),
                     positions,
                     stats,
@@ -141,12 +149,37 @@ final class Streaming implements AutoCloseable {
                     options.walReceiverStatusInterval(),
                     !start.publisher().synchronousStandbyNames().isEmpty());
             LeaderApplyWorker leader = new LeaderApplyWorker(
-                    queue, dispatcher, session, positions, idle, stats, ticker, start.publisherLsn());
+                    queue, dispatcher, holds, session, positions, idle, stats, ticker, start.publisherLsn());
+            TableSync tableSync = TableSync.start(new TableSyncContext(
+                    options,
+                    start.subid(),
+                    originName,
+                    start.twoPhase(),
+                    publisher,
+                    targetConnections,
+                    fence,
+                    holds,
+                    positions,
+                    guard.failing(leader::fail),
+                    leader::fail,
+                    stats,
+                    ticker,
+                    clock));
             stats.transition(SubscriptionStatus.CATCHING_UP, null);
             WaitCycleWatch waitCycles =
                     new WaitCycleWatch(workers, session::backendPid, target::catalogPid, lockWaits::read, leader::fail);
             return new Streaming(
-                    options, receiver, session, workers, waitCycles, leader, publisher, ownership, stats, ticker);
+                    options,
+                    receiver,
+                    session,
+                    workers,
+                    waitCycles,
+                    leader,
+                    tableSync,
+                    publisher,
+                    ownership,
+                    stats,
+                    ticker);
         } catch (ApplyException e) {
             receiver.close();
             throw e;
@@ -185,6 +218,7 @@ final class Streaming implements AutoCloseable {
             ParallelApplyWorkerPool workers,
             WaitCycleWatch waitCycles,
             LeaderApplyWorker leader,
+            TableSync tableSync,
             PostgresConnections publisher,
             Ownership ownership,
             SubscriptionStats stats,
@@ -193,6 +227,7 @@ final class Streaming implements AutoCloseable {
         this.session = session;
         this.workers = workers;
         this.leader = leader;
+        this.tableSync = tableSync;
         this.ticker = ticker;
         this.publisherPosition = new PublisherPosition(options, publisher, stats, ticker);
         this.ownershipWatch = SubscriptionWatch.start(options.name(), () -> watch(ownership), leader::fail);
@@ -223,6 +258,11 @@ final class Streaming implements AutoCloseable {
         leader.stop();
     }
 
+    /** The tables' synchronisation, which takes operators' requests. Any thread. */
+    TableSync tableSync() {
+        return tableSync;
+    }
+
     /** Closes the target session at once: another engine owns the subscription, or the patience is over. Any thread. */
     void cut() {
         workers.close();
@@ -235,6 +275,7 @@ final class Streaming implements AutoCloseable {
         ownershipWatch.close();
         publisherWatch.close();
         waitCycleWatch.close();
+        tableSync.close();
         workers.close();
         session.close();
         receiver.close();

@@ -2,6 +2,7 @@ package dev.pgapply.worker.leader;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.SubscriptionOptions;
@@ -30,6 +31,7 @@ import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stream.Ticker;
 import dev.pgapply.worker.tablesync.CopyConnections;
 import dev.pgapply.worker.tablesync.InitialCopy;
+import dev.pgapply.worker.tablesync.TableSync;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -150,6 +152,35 @@ public final class SubscriptionWorker {
         }
     }
 
+    /**
+     * Takes up tables that were added to the publications, and lets go of those that have left. Any thread.
+     *
+     * @throws ApplyException of kind PRECONDITION if the subscription does not stream, or a refresh is not allowed now
+     */
+    public void refresh() {
+        requireTableSync().refresh();
+    }
+
+    /**
+     * Redoes a table's copy. Any thread.
+     *
+     * @throws ApplyException of kind PRECONDITION if the subscription does not stream, has no such table, or it is not allowed now
+     */
+    public void resync(QualifiedName table) {
+        requireTableSync().resync(table);
+    }
+
+    private TableSync requireTableSync() {
+        Streaming live = streaming;
+        if (live == null) {
+            throw ApplyException.withHint(
+                    Kind.PRECONDITION,
+                    "subscription \"" + options.name() + "\" does not stream now",
+                    "try again when status shows it as streaming");
+        }
+        return live.tableSync();
+    }
+
     /** Who owns the subscription while this engine stands by, else null. Any thread. */
     public @Nullable LockHolder holder() {
         return holder;
@@ -260,8 +291,8 @@ public final class SubscriptionWorker {
             try (SpoolDirectory spool = SpoolDirectory.open(spoolDirectory, row.subid(), options.spoolMaxBytes());
                     LockWaits lockWaits = new LockWaits(target, options.name());
                     Streaming live = Streaming.open(
-                            options, start, fallback, publisher, opened, lockWaits, owned, spool, spoolOnly, stats,
-                            ticker, clock)) {
+                            options, start, fallback, publisher, target, opened, fence, lockWaits, owned, spool,
+                            spoolOnly, stats, ticker, clock)) {
                 streaming = live;
                 if (!isStopping()) {
                     live.run();

@@ -89,6 +89,7 @@ public final class StreamStartCheck {
             publisherCatalog.requirePublications(options.publications());
             new ReplicationSlots(publisher, options.name())
                     .endOwnWalsender(publisherCatalog, connection, row.slotName(), facts.major());
+            ReplicationSlots.endTemporary(connection, row.subid());
             binary =
                     BinaryChoice.make(options, fallback, recorded.startLsn(), publisherCatalog, facts.major(), control);
             publisherLsn = publisherCatalog.flushLsn();

@@ -55,6 +55,24 @@ public final class ReplicationSlots {
         }
     }
 
+    /** What the slots of a subscription are called that live only as long as a table's snapshot is made; a number follows. */
+    public static String temporaryPrefix(int subid) {
+        return "pgapply_" + subid + "_sync_";
+    }
+
+    /** Ends the walsenders that make such slots for an engine that is gone; the slots go with them. */
+    public static void endTemporary(Connection connection, int subid) {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots"
+                        + " WHERE temporary AND starts_with(slot_name::text, ?) AND active_pid IS NOT NULL"
+                        + " AND database = current_database()")) {
+            statement.setString(1, temporaryPrefix(subid));
+            statement.execute();
+        } catch (SQLException e) {
+            throw PostgresErrors.translate("could not end the walsenders of unfinished copies", e);
+        }
+    }
+
     /** Whether the slot is used by a walsender of this subscription, by its application_name. */
     public boolean isUsedByOwn(ReplicationSlot slot) {
         String shown = slot.activeApplicationName();

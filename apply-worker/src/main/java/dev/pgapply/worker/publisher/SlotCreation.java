@@ -25,11 +25,22 @@ public final class SlotCreation implements AutoCloseable {
 
     private final Connection replication;
     private final String slotName;
+    private final boolean temporary;
 
     /** @param replication a walsender connection for this creation alone */
     public SlotCreation(Connection replication, String slotName) {
+        this(replication, slotName, false);
+    }
+
+    private SlotCreation(Connection replication, String slotName, boolean temporary) {
         this.replication = replication;
         this.slotName = slotName;
+        this.temporary = temporary;
+    }
+
+    /** Creates a slot only for its snapshot: it is gone with the connection. */
+    public static SlotCreation temporary(Connection replication, String slotName) {
+        return new SlotCreation(replication, slotName, true);
     }
 
     /** @param snapshotName for SET TRANSACTION SNAPSHOT; what is visible in it is what committed before the consistent point */
@@ -43,8 +54,8 @@ public final class SlotCreation implements AutoCloseable {
     public Created create(int major) {
         String options = major >= FIRST_MAJOR_WITH_OPTION_LIST ? "(SNAPSHOT 'export')" : "EXPORT_SNAPSHOT";
         try (Statement statement = replication.createStatement();
-                ResultSet row = statement.executeQuery(
-                        "CREATE_REPLICATION_SLOT \"" + slotName + "\" LOGICAL pgoutput " + options)) {
+                ResultSet row = statement.executeQuery("CREATE_REPLICATION_SLOT \"" + slotName
+                        + (temporary ? "\" TEMPORARY" : "\"") + " LOGICAL pgoutput " + options)) {
             row.next();
             return new Created(Lsn.parse(row.getString("consistent_point")), row.getString("snapshot_name"));
         } catch (SQLException e) {

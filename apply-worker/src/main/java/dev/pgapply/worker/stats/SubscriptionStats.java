@@ -429,6 +429,11 @@ public final class SubscriptionStats {
         tables.put(progress.table(), progress);
     }
 
+    /** The table is not part of the subscription any more. */
+    public void removeTable(QualifiedName table) {
+        tables.remove(table);
+    }
+
     public void clearTables() {
         tables.clear();
     }

@@ -91,7 +91,7 @@ final class CopyWorker implements Runnable {
         Connection publisher = connections.openPublisher();
         Connection target = connections.openTarget();
         targetPid = session(target).getBackendPID();
-        try (CopyOrigin unused = CopyOrigin.attach(target, snapshot.subid())) {
+        try (CopyOrigin unused = CopyOrigin.attach(target, snapshot.tables().subid())) {
             for (CopyPart part = parts.poll(); part != null; part = parts.poll()) {
                 Thread.currentThread()
                         .setName("tablesync/" + connections.subscription() + "/"
@@ -159,7 +159,7 @@ final class CopyWorker implements Runnable {
             if (!table.isOnePart()) {
                 snapshot.recordDone(target, table.copy(), table.rows(), table.bytes());
             }
-            show(table, TableSyncState.SYNCDONE);
+            show(table, snapshot.done());
             log(table);
         }
     }

@@ -247,27 +247,12 @@ public final class InitialCopy {
     /** The publications' tables are read before the slot's point and after it: if both are the same, so they were at it. */
     private static void requireSame(List<PublishedTable> before, List<PublishedTable> after) {
         if (!before.stream()
-                .map(InitialCopy::definition)
+                .map(PublishedTable::withoutEstimates)
                 .toList()
-                .equals(after.stream().map(InitialCopy::definition).toList())) {
+                .equals(after.stream().map(PublishedTable::withoutEstimates).toList())) {
             throw new ApplyException(
                     Kind.TRANSIENT, "the published tables changed while the slot was created, the copy begins again");
         }
-    }
-
-    private static PublishedTable definition(PublishedTable table) {
-        return new PublishedTable(
-                table.oid(),
-                table.name(),
-                table.partitioned(),
-                table.replicaIdentity(),
-                table.columns(),
-                table.rowFilters(),
-                table.updates(),
-                table.deletes(),
-                table.truncates(),
-                0,
-                0);
     }
 
     private SubscriptionRow copy(
@@ -286,8 +271,10 @@ public final class InitialCopy {
         stats.transition(
                 SubscriptionStatus.COPYING,
                 copies.size() + (copies.size() == 1 ? " table" : " tables") + " as of " + point);
+        TableStates states = new TableStates(options.name(), copying.subid());
+        states.load(target);
         SnapshotCopy snapshot =
-                new SnapshotCopy(copying.subid(), holder.snapshotName(), point, tableStates, stats, ticker);
+                new SnapshotCopy(states, holder.snapshotName(), point, TableSyncState.SYNCDONE, stats, ticker);
         copies.forEach(copy -> snapshot.show(copy, TableSyncState.INIT, 0, 0, null));
         new CopyWorkers(connections, holder, target, ticker).copy(snapshot, copies, options.maxSyncWorkers());
         return state.transition(target, copying, SlotState.READY);

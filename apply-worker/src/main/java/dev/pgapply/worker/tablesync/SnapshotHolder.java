@@ -2,8 +2,11 @@ package dev.pgapply.worker.tablesync;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.tablesync.Publishing;
 import dev.pgapply.worker.jdbc.Identifiers;
 import dev.pgapply.worker.jdbc.PostgresErrors;
+import dev.pgapply.worker.publisher.PublishedMemberships;
 import dev.pgapply.worker.publisher.PublishedTable;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import java.sql.Connection;
@@ -11,6 +14,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The session on the publisher that keeps the slot's snapshot alive while tables are copied; it holds no table's lock. It exports the
@@ -60,6 +64,11 @@ final class SnapshotHolder {
     /** The tables' parts, as the snapshot has them. */
     List<CopyPart> parts(List<TableCopy> copies, int workers) {
         return CopyParts.of(connection, copies, workers);
+    }
+
+    /** As what each of the tables is published, as the snapshot shows it. */
+    Map<QualifiedName, Publishing> publishing(List<PublishedTable> tables, List<String> publications, int major) {
+        return new PublishedMemberships(connection, major).read(tables, publications.toArray(String[]::new));
     }
 
     /** A word on the connection now and then, so that nothing in between takes it for dead. */

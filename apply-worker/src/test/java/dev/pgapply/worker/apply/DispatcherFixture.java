@@ -42,6 +42,7 @@ final class DispatcherFixture {
 
     final SubscriptionStats stats = new SubscriptionStats("orders", Clock.systemUTC());
     final SpoolDirectory spool;
+    final TableHolds holds;
     final ApplyDispatcher dispatcher;
     final AppliedPositions positions = new AppliedPositions(new Lsn(0x100), stats);
     boolean givenUp;
@@ -71,13 +72,13 @@ final class DispatcherFixture {
         BatchBuilder batch = new BatchBuilder(new BatchLimits(maxRows, 1 << 20));
         spool = SpoolDirectory.open(directory, 7, 0);
         OpenRelations relations = new OpenRelations(new DescribedTarget(), () -> 0, entry -> {});
-        SubscribedTables tables = tables();
+        holds = new TableHolds(tables(), spool);
         dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 batch,
                 relations,
-                tables,
-                new StreamedChanges(streaming, spool, workers, tables, relations, positions, stats),
+                holds,
+                new StreamedChanges(streaming, spool, workers, holds, relations, positions, stats),
                 new PreparedTransactions(twoPhase, batch, new WrittenDown(), positions.appliedLsn(), stats),
                 positions,
                 stats,

@@ -35,7 +35,7 @@ class StreamedTransactionApplierTest {
             session,
             new BatchLimits(4, 1 << 20),
             new OpenRelations(DispatcherFixture.target(), () -> 0, entry -> {}),
-            DispatcherFixture.tables(),
+            DispatcherFixture::tables,
             stats);
 
     @BeforeEach

@@ -22,6 +22,7 @@ import dev.pgapply.worker.apply.ParallelApplyWorkers;
 import dev.pgapply.worker.apply.PreparedTransactions;
 import dev.pgapply.worker.apply.RecordingSession;
 import dev.pgapply.worker.apply.StreamedChanges;
+import dev.pgapply.worker.apply.TableHolds;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stream.FakeTicker;
@@ -51,6 +52,7 @@ final class LeaderFixture implements AutoCloseable {
     final AppliedPositions positions = new AppliedPositions(START, stats);
     private final ReceiveQueue queue = new ReceiveQueue(1 << 20);
     private final ApplySession session = ApplySession.start("orders", "pgapply_7", target, positions, stats, () -> {});
+    final TableHolds holds;
     private final LeaderApplyWorker leader;
     private final Thread thread = new Thread(this::lead, "leader-apply/orders");
     private volatile @Nullable ApplyException failure;
@@ -60,25 +62,21 @@ final class LeaderFixture implements AutoCloseable {
         SubscribedTables tables =
                 new SubscribedTables(Map.of(NAME, new SubscribedTables.Entry(TableSyncState.READY, null)));
         BatchBuilder batch = new BatchBuilder(new BatchLimits(1000, 1 << 20));
+        SpoolDirectory files = SpoolDirectory.open(spool, 7, 0);
+        holds = new TableHolds(tables, files);
         ApplyDispatcher dispatcher = new ApplyDispatcher(
                 "pgapply_7",
                 batch,
                 relations,
-                tables,
+                holds,
                 new StreamedChanges(
-                        StreamingMode.OFF,
-                        SpoolDirectory.open(spool, 7, 0),
-                        ParallelApplyWorkers.NONE,
-                        tables,
-                        relations,
-                        positions,
-                        stats),
+                        StreamingMode.OFF, files, ParallelApplyWorkers.NONE, holds, relations, positions, stats),
                 new PreparedTransactions(false, batch, session, START, stats),
                 positions,
                 stats,
                 session::submit);
         IdleProgress idle = new IdleProgress(positions, session, ticker, STATUS_INTERVAL, false);
-        leader = new LeaderApplyWorker(queue, dispatcher, session, positions, idle, stats, ticker, START);
+        leader = new LeaderApplyWorker(queue, dispatcher, holds, session, positions, idle, stats, ticker, START);
         stats.transition(SubscriptionStatus.CATCHING_UP, null);
     }
 

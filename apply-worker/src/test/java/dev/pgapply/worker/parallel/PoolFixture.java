@@ -51,7 +51,7 @@ final class PoolFixture implements AutoCloseable {
                         session,
                         new BatchLimits(100, 1 << 20),
                         new OpenRelations(new NoTables(), () -> 0, entry -> {}),
-                        new SubscribedTables(Map.of()),
+                        () -> new SubscribedTables(Map.of()),
                         stats),
                 this::open,
                 leader,

@@ -66,7 +66,12 @@ public final class RestClient {
 
     /** POST below a subscription, such as {@code disable}. */
     public Answer command(String name, String verb) {
-        return post(SUBSCRIPTIONS + "/" + encode(name) + "/" + verb, "");
+        return command(name, verb, "");
+    }
+
+    /** POST below a subscription with a JSON body, such as {@code resync}. */
+    public Answer command(String name, String verb, String json) {
+        return post(SUBSCRIPTIONS + "/" + encode(name) + "/" + verb, json);
     }
 
     private static String encode(String name) {
@@ -76,7 +81,7 @@ public final class RestClient {
     private Answer send(HttpRequest.Builder request) {
         try {
             HttpResponse<String> response =
-                    http.send(request.timeout(Duration.ofSeconds(10)).build(), HttpResponse.BodyHandlers.ofString());
+                    http.send(request.timeout(Duration.ofSeconds(30)).build(), HttpResponse.BodyHandlers.ofString());
             return new Answer(response.statusCode(), response.body());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
