@@ -2,6 +2,7 @@ package dev.pgapply.core.batch;
 
 import dev.pgapply.core.pgoutput.Tuple;
 import dev.pgapply.core.relation.RelationMapEntry;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -12,6 +13,37 @@ public record SetPlan(List<Phase> phases) {
 
     public SetPlan {
         phases = List.copyOf(phases);
+    }
+
+    /**
+     * The steps of a transaction as they are, in their order. It saves no work on the target, but what has no net effect can be sent with
+     * fewer exchanges than its steps are; where the outcome of a step is not clear from that, the transaction is replayed exactly.
+     */
+    public static SetPlan inOrder(TransactionSlice transaction) {
+        List<Phase> phases = new ArrayList<>();
+        List<Change> run = new ArrayList<>();
+        for (Step step : transaction.steps()) {
+            if (step instanceof Change change) {
+                // Another description of the same table is a run of its own.
+                if (!run.isEmpty() && !run.get(0).relation().equals(change.relation())) {
+                    endRun(run, phases);
+                }
+                run.add(change);
+            } else {
+                endRun(run, phases);
+                phases.add(new TruncatePhase((Truncation) step));
+            }
+        }
+        endRun(run, phases);
+        return new SetPlan(phases);
+    }
+
+    private static void endRun(List<Change> run, List<Phase> phases) {
+        if (!run.isEmpty()) {
+            Stage stage = new Stage(List.of(), List.of(), List.of(), run);
+            phases.add(new RelationPhase(List.of(new RelationChanges(run.get(0).relation(), List.of(stage)))));
+            run.clear();
+        }
     }
 
     /** Relations in first-touch order, or one TRUNCATE between them. */
@@ -25,7 +57,7 @@ public record SetPlan(List<Phase> phases) {
 
     public record TruncatePhase(Truncation truncation) implements Phase {}
 
-    /** What a phase does to one relation. Rows found by FULL_ROW have one stage and nothing in order. */
+    /** What a phase does to one relation. Rows found by FULL_ROW have one stage, with sets or with changes in order. */
     public record RelationChanges(RelationMapEntry relation, List<Stage> stages) {
         public RelationChanges {
             stages = List.copyOf(stages);
@@ -35,8 +67,8 @@ public record SetPlan(List<Phase> phases) {
     /**
      * Sets that run in this order: deletes, updates, inserts, then single changes one after the other.
      *
-     * @param inOrder changes that no set can hold: key changes, an INSERT with columns that were not sent, and every change of a
-     *     relation whose key's bytes do not decide equality, from the first that is no INSERT on
+     * @param inOrder changes that no set can hold: key changes, an INSERT with columns that were not sent, every change of a relation
+     *     whose key's bytes do not decide equality, from the first that is no INSERT on; and all changes of {@link #inOrder}
      */
     public record Stage(List<Delete> deletes, List<UpdateSet> updates, List<Tuple> inserts, List<Change> inOrder) {
         public Stage {

@@ -20,13 +20,14 @@ import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.transaction.PreparedTransaction;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes sealed batches on a target session: the fast path where the batch has a plan, the exact path where it has none and
- * wherever a fast batch fails on data. Owned by the apply session's thread.
+ * Executes sealed batches on a target session: the net effect where the batch has a plan, the transactions' own steps in order where it
+ * has none, and the exact path, step by step, wherever one of these fails on data or leaves an outcome open. Owned by the apply session's thread.
  *
  * <p>Which transaction holds what:
  *
@@ -92,55 +93,60 @@ final class TransactionApplier {
     }
 
     private void applyTransactions(ChangeBatch batch) {
+        List<TransactionSlice> transactions = batch.transactions();
         SetPlan plan = batch.plan();
         if (plan == null) {
-            replayExactly(batch);
-            return;
+            // Nobody must see two of them as one: a trigger may watch.
+            for (TransactionSlice transaction : transactions) {
+                if (!applyPlan(SetPlan.inOrder(transaction), List.of(transaction))) {
+                    replayExactly(transaction);
+                }
+            }
+        } else if (!applyPlan(plan, transactions)) {
+            transactions.forEach(this::replayExactly);
         }
-        TransactionSlice last = batch.lastSlice();
+        context.clear();
+    }
+
+    /** Applies transactions by one target transaction; false if it was undone, and they have to be replayed exactly. */
+    private boolean applyPlan(SetPlan plan, List<TransactionSlice> transactions) {
         context.clear();
         try {
             session.begin();
             SetOutcome outcome = session.execute(plan);
             if (!outcome.needsExactReplay()) {
-                tally.count(batch);
+                transactions.forEach(tally::count);
                 tally.missing(outcome);
-                commit(last);
-                stats.transactions.add(batch.transactions().size());
-                return;
+                commit(transactions.get(transactions.size() - 1));
+                stats.transactions.add(transactions.size());
+                return true;
             }
         } catch (ApplyException e) {
             if (!isOfData(e)) {
                 throw e;
             }
-            log.debug(
-                    "batch of {} transactions is replayed exactly: {}",
-                    batch.transactions().size(),
-                    e.getMessage());
+            log.debug("{} transactions are replayed exactly: {}", transactions.size(), e.getMessage());
         }
         tally.clear();
         session.rollback();
         stats.exactFallbacks.increment();
-        replayExactly(batch);
+        return false;
     }
 
-    private void replayExactly(ChangeBatch batch) {
-        for (TransactionSlice transaction : batch.transactions()) {
-            try {
-                session.begin();
-                executeSteps(transaction);
-                context.message(MessageType.COMMIT, null);
-                commit(transaction);
-            } catch (ApplyException e) {
-                tally.clear();
-                if (isOfData(e)) {
-                    session.rollback();
-                }
-                throw context.addTo(e);
+    private void replayExactly(TransactionSlice transaction) {
+        try {
+            session.begin();
+            executeSteps(transaction);
+            context.message(MessageType.COMMIT, null);
+            commit(transaction);
+        } catch (ApplyException e) {
+            tally.clear();
+            if (isOfData(e)) {
+                session.rollback();
             }
-            stats.transactions.increment();
+            throw context.addTo(e);
         }
-        context.clear();
+        stats.transactions.increment();
     }
 
     /** Executes a part of a transaction that is to be prepared; when this returns with the last one, it is. */
@@ -157,7 +163,7 @@ final class TransactionApplier {
                 session.begin();
             }
             session.savepoint(SAVEPOINT);
-            if (plan == null || !executePlan(plan, slice)) {
+            if (!executePlan(plan == null ? SetPlan.inOrder(slice) : plan, slice)) {
                 executeSteps(slice);
             }
             if (slice.end() != null) {
@@ -260,12 +266,6 @@ final class TransactionApplier {
         private long updateMissing;
         private long deleteMissing;
         private @Nullable String missingRelation;
-
-        void count(ChangeBatch batch) {
-            for (TransactionSlice slice : batch.transactions()) {
-                count(slice);
-            }
-        }
 
         void count(TransactionSlice slice) {
             for (Step step : slice.steps()) {

@@ -77,28 +77,40 @@ final class ExactExecutor {
         };
     }
 
+    /** Who is told what an update or delete did not find. */
+    interface Outcomes {
+
+        /** The row of the change of that number in its list was not there. */
+        void missing(int number);
+
+        /** Whether it was there cannot be said: a trigger may have suppressed the change. */
+        void unclear();
+    }
+
     /**
-     * Executes a list of changes in its order, sending those that follow each other and share a statement together.
-     *
-     * @return the numbers in the list of the changes whose row was not there
+     * Executes a list of changes in its order. A few go with what else is sent next, and {@code outcomes} is told by then; of many, those
+     * that follow each other and share a statement are sent together.
      */
-    List<Integer> executeInOrder(BoundRelation relation, List<Change> changes) throws SQLException {
+    void executeInOrder(BoundRelation relation, List<Change> changes, Outcomes outcomes) throws SQLException {
+        if (changes.size() <= MAX_PIPELINED) {
+            for (int i = 0; i < changes.size(); i++) {
+                executeNext(relation, changes.get(i), i, outcomes);
+            }
+            return;
+        }
         pipeline.flush();
-        List<Integer> missing = new ArrayList<>();
         String sql = "";
         int first = 0;
         for (int i = 0; i < changes.size(); i++) {
             Change change = changes.get(i);
             Exact exact = batchable(relation, change);
             if (exact == null || !exact.sql().equals(sql) || i - first >= MAX_RUN) {
-                finish(relation, sql, changes, first, i, missing);
+                finish(relation, sql, changes, first, i, outcomes);
                 first = i;
                 sql = exact == null ? "" : exact.sql();
             }
             if (exact == null) {
-                if (execute(relation, change) != ChangeOutcome.APPLIED) {
-                    missing.add(i);
-                }
+                executeAlone(relation, change, i, outcomes);
                 first = i + 1;
                 continue;
             }
@@ -106,9 +118,46 @@ final class ExactExecutor {
             bind(statement, exact);
             statement.addBatch();
         }
-        finish(relation, sql, changes, first, changes.size(), missing);
-        return missing;
+        finish(relation, sql, changes, first, changes.size(), outcomes);
     }
+
+    private void executeNext(BoundRelation relation, Change change, int number, Outcomes outcomes) throws SQLException {
+        Exact exact = batchable(relation, change);
+        if (exact == null) {
+            executeAlone(relation, change, number, outcomes);
+            return;
+        }
+        List<@Nullable Object> values = new ArrayList<>(exact.values().size());
+        for (Value value : exact.values()) {
+            values.add(parameter(value));
+        }
+        pipeline.add(
+                exact.sql(),
+                relation.variant(),
+                values,
+                (rows, count) -> report(relation, change, count, number, outcomes));
+    }
+
+    private void executeAlone(BoundRelation relation, Change change, int number, Outcomes outcomes)
+            throws SQLException {
+        if (execute(relation, change) != ChangeOutcome.APPLIED) {
+            outcomes.missing(number);
+        }
+    }
+
+    private static void report(BoundRelation relation, Change change, int count, int number, Outcomes outcomes) {
+        if (count > 0 || change.kind() == Change.Kind.INSERT) {
+            return;
+        }
+        if (relation.firesRowTriggers()) {
+            outcomes.unclear();
+        } else {
+            outcomes.missing(number);
+        }
+    }
+
+    /** More changes than these are worth a statement's own exchange; each combination of fewer is prepared as one text. */
+    private static final int MAX_PIPELINED = 4;
 
     /** The driver keeps the values of a run in memory until it is sent. */
     private static final int MAX_RUN = 1_000;
@@ -131,17 +180,14 @@ final class ExactExecutor {
     }
 
     /** Sends the run of changes from the first number to before the end. */
-    private void finish(
-            BoundRelation relation, String sql, List<Change> changes, int first, int end, List<Integer> missing)
+    private void finish(BoundRelation relation, String sql, List<Change> changes, int first, int end, Outcomes outcomes)
             throws SQLException {
         if (first == end) {
             return;
         }
         int[] counts = statements.get(sql, relation.variant()).executeBatch();
         for (int i = first; i < end; i++) {
-            if (counts[i - first] == 0 && changes.get(i).kind() != Change.Kind.INSERT) {
-                missing.add(i);
-            }
+            report(relation, changes.get(i), counts[i - first], i, outcomes);
         }
     }
 
@@ -173,28 +219,31 @@ final class ExactExecutor {
 
     private void bind(PreparedStatement statement, Exact exact) throws SQLException {
         for (int i = 0; i < exact.values().size(); i++) {
-            bind(statement, i + 1, exact.values().get(i));
+            Object parameter = parameter(exact.values().get(i));
+            if (parameter == null) {
+                statement.setNull(i + 1, Types.NULL);
+            } else if (parameter instanceof String text) {
+                statement.setString(i + 1, text);
+            } else {
+                statement.setObject(i + 1, parameter);
+            }
         }
     }
 
-    private void bind(PreparedStatement statement, int index, Value value) throws SQLException {
+    /** What the driver is given for the value: text as a string of no declared type, binary as {@link ValueParameter}. */
+    private @Nullable Object parameter(Value value) throws SQLException {
         Tuple row = value.row();
         int column = value.column().remote();
         if (!row.hasValue(column)) {
-            statement.setNull(index, Types.NULL);
-            return;
+            return null;
         }
         if (row.status(column) == ColumnStatus.BINARY) {
             TypeFacts sent = types.facts(value.column().binaryType());
             if (sent != null && !sent.sentAsText() && row.valueLength(column) > 0) {
                 types.registerBinary(sent.driverName());
-                statement.setObject(index, new ValueParameter(sent.driverName(), row, column));
-                return;
+                return new ValueParameter(sent.driverName(), row, column);
             }
         }
-        statement.setString(
-                index,
-                new String(
-                        row.buffer(column), row.valueOffset(column), row.valueLength(column), StandardCharsets.UTF_8));
+        return new String(row.buffer(column), row.valueOffset(column), row.valueLength(column), StandardCharsets.UTF_8);
     }
 }

@@ -3,6 +3,7 @@ package dev.pgapply.worker.jdbc;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,8 @@ final class Pipeline {
 
     private final StatementCache statements;
     private final StringBuilder text = new StringBuilder();
-    private final List<Object> parameters = new ArrayList<>();
+    private final StringBuilder variant = new StringBuilder();
+    private final List<@Nullable Object> parameters = new ArrayList<>();
     private final List<Result> results = new ArrayList<>();
 
     Pipeline(StatementCache statements) {
@@ -52,6 +54,15 @@ final class Pipeline {
 
     /** @param values one for each question mark, in order; each an {@link ArrayParameter}, a {@code Long} or a {@code String} */
     void add(String sql, List<?> values, Result result) throws SQLException {
+        add(sql, "", values, result);
+    }
+
+    /**
+     * @param typesVariant tells apart statements of the same text whose parameters have other types
+     * @param values one for each question mark, in order; also a {@link ValueParameter}, or null
+     */
+    void add(String sql, String typesVariant, List<? extends @Nullable Object> values, Result result)
+            throws SQLException {
         if (results.size() >= MAX_STATEMENTS) {
             flush();
         }
@@ -59,6 +70,7 @@ final class Pipeline {
             text.append(";\n");
         }
         text.append(sql);
+        variant.append(typesVariant);
         parameters.addAll(values);
         results.add(result);
     }
@@ -70,7 +82,7 @@ final class Pipeline {
         }
         List<Result> expected = List.copyOf(results);
         try {
-            PreparedStatement statement = statements.get(text.toString(), "");
+            PreparedStatement statement = statements.get(text.toString(), variant.toString());
             for (int i = 0; i < parameters.size(); i++) {
                 bind(statement, i + 1, parameters.get(i));
             }
@@ -92,12 +104,15 @@ final class Pipeline {
     /** Forgets what was not sent. */
     void discard() {
         text.setLength(0);
+        variant.setLength(0);
         parameters.clear();
         results.clear();
     }
 
-    private static void bind(PreparedStatement statement, int index, Object value) throws SQLException {
-        if (value instanceof Long number) {
+    private static void bind(PreparedStatement statement, int index, @Nullable Object value) throws SQLException {
+        if (value == null) {
+            statement.setNull(index, Types.NULL);
+        } else if (value instanceof Long number) {
             statement.setLong(index, number);
         } else if (value instanceof String string) {
             statement.setString(index, string);

@@ -106,6 +106,16 @@ public final class PostgresSession implements TargetSession {
         return known;
     }
 
+    /** The bound relation; if it has triggers that fire, what they do is planned freely from here on. */
+    private BoundRelation watched(RelationMapEntry entry) throws SQLException {
+        BoundRelation relation = bound(entry);
+        if (relation.firesRowTriggers() && !triggersPlanFreely) {
+            pipeline.add(PlannerSettings.FREE);
+            triggersPlanFreely = true;
+        }
+        return relation;
+    }
+
     @Override
     public void begin() {
         guarded(() -> {
@@ -122,18 +132,13 @@ public final class PostgresSession implements TargetSession {
     @Override
     public SetOutcome execute(SetPlan plan) {
         return guarded(() ->
-                new SetExecutor(this::bound, types, pipeline, copy, exact, fullRow).execute(plan, this::truncate));
+                new SetExecutor(this::watched, types, pipeline, copy, exact, fullRow).execute(plan, this::truncate));
     }
 
     @Override
     public ChangeOutcome execute(Change change) {
         return guarded(() -> {
-            BoundRelation relation = bound(change.relation());
-            if (relation.firesRowTriggers() && !triggersPlanFreely) {
-                pipeline.add(PlannerSettings.FREE);
-                triggersPlanFreely = true;
-            }
-            return exact.execute(relation, change);
+            return exact.execute(watched(change.relation()), change);
         });
     }
 

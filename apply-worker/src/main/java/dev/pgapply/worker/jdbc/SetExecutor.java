@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +36,13 @@ final class SetExecutor {
      */
     static final int COPY_ROWS = 2_000;
 
-    private final Function<RelationMapEntry, BoundRelation> bound;
+    /** Binds a relation, and prepares the session for it. */
+    @FunctionalInterface
+    interface Binder {
+        BoundRelation bind(RelationMapEntry relation) throws SQLException;
+    }
+
+    private final Binder bound;
     private final TypeCatalog types;
     private final Pipeline pipeline;
     private final CopyInsert copy;
@@ -48,7 +53,7 @@ final class SetExecutor {
     private boolean replay;
 
     SetExecutor(
-            Function<RelationMapEntry, BoundRelation> bound,
+            Binder bound,
             TypeCatalog types,
             Pipeline pipeline,
             CopyInsert copy,
@@ -66,7 +71,7 @@ final class SetExecutor {
         for (SetPlan.Phase phase : plan.phases()) {
             if (phase instanceof SetPlan.RelationPhase relations) {
                 for (SetPlan.RelationChanges changes : relations.relations()) {
-                    BoundRelation relation = bound.apply(changes.relation());
+                    BoundRelation relation = bound.bind(changes.relation());
                     for (SetPlan.Stage stage : changes.stages()) {
                         execute(relation, stage);
                     }
@@ -206,12 +211,27 @@ final class SetExecutor {
         if (changes.isEmpty() || replay) {
             return;
         }
-        for (int i : exact.executeInOrder(relation, changes)) {
+        executeInOrder(relation, changes, i -> {
             Change change = changes.get(i);
             ConflictType type =
                     change.kind() == Change.Kind.UPDATE ? ConflictType.UPDATE_MISSING : ConflictType.DELETE_MISSING;
             missing.add(new MissingRow(type, relation.entry(), Objects.requireNonNull(change.searchTuple())));
-        }
+        });
+    }
+
+    private void executeInOrder(BoundRelation relation, List<Change> changes, IntConsumer notFound)
+            throws SQLException {
+        exact.executeInOrder(relation, changes, new ExactExecutor.Outcomes() {
+            @Override
+            public void missing(int number) {
+                notFound.accept(number);
+            }
+
+            @Override
+            public void unclear() {
+                replay = true;
+            }
+        });
     }
 
     /** A set whose values cannot travel in arrays, by single statements. */
@@ -220,10 +240,10 @@ final class SetExecutor {
         for (SetPlan.Delete delete : deletes) {
             changes.add(new Change(Change.Kind.DELETE, relation.entry(), delete.search(), null));
         }
-        for (int i : exact.executeInOrder(relation, changes)) {
+        executeInOrder(relation, changes, i -> {
             SetPlan.Delete delete = deletes.get(i);
             miss(relation, delete.search(), delete.expectation(), ConflictType.DELETE_MISSING);
-        }
+        });
     }
 
     /**
@@ -241,10 +261,10 @@ final class SetExecutor {
             }
             changes.add(new Change(Change.Kind.UPDATE, relation.entry(), null, update.newTuple()));
         }
-        for (int i : exact.executeInOrder(relation, changes)) {
+        executeInOrder(relation, changes, i -> {
             SetPlan.Update update = set.rows().get(i);
             miss(relation, update.search(), update.expectation(), ConflictType.UPDATE_MISSING);
-        }
+        });
     }
 
     private void report(FullRowExecutor.Missing found, BoundRelation relation, ConflictType type) {

@@ -59,8 +59,29 @@ class TransactionApplierTest {
     void a_batch_without_a_plan_is_applied_transaction_by_transaction() {
         applier.apply(batch(null, whole(1, insert()), whole(2, insert(), insert())));
 
+        assertThat(session.calls).containsExactly("begin", "plan", "commit 0/10", "begin", "plan", "commit 0/20");
+        assertThat(stats.transactions.sum()).isEqualTo(2);
+        assertThat(stats.inserts.sum()).isEqualTo(3);
+    }
+
+    @Test
+    void a_transaction_in_order_whose_outcome_is_open_is_replayed_step_by_step() {
+        session.planAnswers.add(SetOutcome.REPLAY);
+
+        applier.apply(batch(null, whole(1, insert(), insert()), whole(2, insert())));
+
         assertThat(session.calls)
-                .containsExactly("begin", "insert", "commit 0/10", "begin", "insert", "insert", "commit 0/20");
+                .containsExactly(
+                        "begin",
+                        "plan",
+                        "rollback",
+                        "begin",
+                        "insert",
+                        "insert",
+                        "commit 0/10",
+                        "begin",
+                        "plan",
+                        "commit 0/20");
     }
 
     @Test
@@ -167,6 +188,7 @@ class TransactionApplierTest {
 
     @Test
     void work_that_was_rolled_back_is_not_counted() {
+        session.planAnswers.add(SetOutcome.REPLAY);
         session.onChange = change -> {
             throw new ApplyException(Kind.DATA, "value too long");
         };

@@ -5,6 +5,7 @@ import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.TableComparison;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -61,17 +62,17 @@ public final class Bench {
                 report.add(workload, bench.run(workload));
             }
             for (BenchWorkload workload : bench.copyWorkloads()) {
-                List<Contestant> entering = bench.entering(workload.name()).stream()
-                        .filter(Contestant::applies)
-                        .toList();
                 report.add(
-                        workload, new CopyBench(publisher, target, bench.scale).run(workload, entering, bench.rounds));
+                        workload,
+                        new CopyBench(publisher, target, bench.scale)
+                                .run(workload, bench.appliers(workload.name()), bench.rounds));
             }
-            if (bench.only.contains(LatencyBench.NAME) || bench.isEveryWorkload()) {
-                List<Contestant> entering = bench.entering(LatencyBench.NAME).stream()
-                        .filter(Contestant::applies)
-                        .toList();
-                new LatencyBench(publisher, target, bench.scale).run(entering).forEach(report::add);
+            for (LatencyBench.Load load : LatencyBench.Load.values()) {
+                if (bench.only.contains(load.workload()) || bench.isEveryWorkload()) {
+                    new LatencyBench(publisher, target, load, bench.scale)
+                            .run(bench.appliers(load.workload()))
+                            .forEach(report::add);
+                }
             }
             if (bench.only.contains(StreamedCommitBench.NAME) || bench.isEveryWorkload()) {
                 StreamedCommitBench streamed = new StreamedCommitBench(publisher, target, bench.scale, bench.rounds);
@@ -83,7 +84,7 @@ public final class Bench {
 
     /** Whether none is named. */
     private boolean isEveryWorkload() {
-        return !only.contains(LatencyBench.NAME)
+        return Arrays.stream(LatencyBench.Load.values()).noneMatch(load -> only.contains(load.workload()))
                 && !only.contains(StreamedCommitBench.NAME)
                 && Stream.concat(BenchWorkload.all().stream(), CopyBench.workloads().stream())
                         .noneMatch(workload -> only.contains(workload.name()));
@@ -108,6 +109,11 @@ public final class Bench {
                 .filter(contestant -> all || only.contains(contestant.name()))
                 .filter(contestant -> contestant.enters(workload))
                 .toList();
+    }
+
+    /** Those of them after which the target has the rows. */
+    private List<Contestant> appliers(String workload) {
+        return entering(workload).stream().filter(Contestant::applies).toList();
     }
 
     static List<Contestant> contestants() {

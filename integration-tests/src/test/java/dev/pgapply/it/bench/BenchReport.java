@@ -88,7 +88,7 @@ final class BenchReport {
     void add(LatencyBench.Latency latency) {
         String line = String.format(
                 "| %-15s | %-16s | p50 %.2f ms, p99 %.2f ms, greatest %.2f ms of %d commits%n",
-                LatencyBench.NAME,
+                latency.workload(),
                 latency.contestant(),
                 latency.percentile(50),
                 latency.percentile(99),
@@ -97,7 +97,7 @@ final class BenchReport {
         table.append(line);
         System.out.print(line);
         results.addObject()
-                .put("workload", LatencyBench.NAME)
+                .put("workload", latency.workload())
                 .put("contestant", latency.contestant())
                 .put("p50_ms", latency.percentile(50))
                 .put("p99_ms", latency.percentile(99))

@@ -6,18 +6,46 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * How long after a commit has returned on the publisher its row is visible on the target, on a stream that is otherwise idle: the target
- * is asked without a pause, so that the figure has one short query in it, for every contestant alike.
+ * How long after a commit has returned on the publisher its row is visible on the target: the target is asked without a pause, so that
+ * the figure has one short query in it, for every contestant alike. The stream is otherwise idle, or a large transaction streams in.
  */
 final class LatencyBench {
 
-    /** For {@code -Dbench.only}. */
-    static final String NAME = "latency";
+    /** What else is in the stream. Names for {@code -Dbench.only} are {@code latency} and {@code latency_streamed}. */
+    enum Load {
+        IDLE("latency"),
+        /** One transaction that goes on for as long as the measurement, and is rolled back. */
+        LARGE_TRANSACTION("latency_streamed");
+
+        private final String workload;
+
+        Load(String workload) {
+            this.workload = workload;
+        }
+
+        String workload() {
+            return workload;
+        }
+    }
+
+    /** Rows that the large transaction inserts at a time: some megabytes. */
+    private static final int ROWS_AT_A_TIME = 20_000;
+
+    /** What such a row takes at least while it is decoded. */
+    private static final int ROW_BYTES = 100;
+
+    /** The publisher's logical_decoding_work_mem: behind it a transaction is streamed. */
+    private static final long STREAMED_FROM_BYTES = 64L << 20;
 
     private static final int COMMITS = 400;
 
@@ -29,16 +57,18 @@ final class LatencyBench {
 
     private final PostgresServer publisherServer;
     private final PostgresServer targetServer;
+    private final Load load;
     private final int commits;
 
-    LatencyBench(PostgresServer publisherServer, PostgresServer targetServer, double scale) {
+    LatencyBench(PostgresServer publisherServer, PostgresServer targetServer, Load load, double scale) {
         this.publisherServer = publisherServer;
         this.targetServer = targetServer;
+        this.load = load;
         this.commits = (int) Math.max(50, Math.round(COMMITS * scale));
     }
 
     /** One contestant's commits. */
-    record Latency(String contestant, List<Double> sortedMillis) {
+    record Latency(String workload, String contestant, List<Double> sortedMillis) {
         Latency {
             sortedMillis = sortedMillis.stream().sorted().toList();
         }
@@ -58,21 +88,70 @@ final class LatencyBench {
     }
 
     private Latency measure(Contestant contestant) throws SQLException, InterruptedException {
-        String name = NAME + "_" + contestant.name();
+        String name = load.workload() + "_" + contestant.name();
         Database publisher = publisherServer.createDatabase(name);
         Database target = targetServer.createDatabase(name);
         for (Database side : List.of(publisher, target)) {
-            side.execute("CREATE TABLE single(id bigint PRIMARY KEY, a int, b text)");
+            side.execute(
+                    "CREATE TABLE single(id bigint PRIMARY KEY, a int, b text)",
+                    "CREATE TABLE large(id bigint, b text)");
         }
         publisher.execute(
                 "CREATE PUBLICATION bench FOR ALL TABLES",
                 "SELECT pg_create_logical_replication_slot('" + name + "', 'pgoutput')");
         try (Contestant.Run run = contestant.start(publisher, target, name)) {
-            return new Latency(contestant.name(), measure(publisher, target, run));
+            return new Latency(load.workload(), contestant.name(), underLoad(publisher, target, run));
         } finally {
             publisher.execute("SELECT pg_drop_replication_slot('" + name + "')");
             publisher.drop();
             target.drop();
+        }
+    }
+
+    private List<Double> underLoad(Database publisher, Database target, Contestant.Run run)
+            throws SQLException, InterruptedException {
+        if (load == Load.IDLE) {
+            return measure(publisher, target, run);
+        }
+        AtomicBoolean ended = new AtomicBoolean();
+        CountDownLatch begun = new CountDownLatch(1);
+        FutureTask<Long> large = new FutureTask<>(() -> insertUntil(ended, begun, publisher));
+        new Thread(large, "large-transaction").start();
+        try {
+            begun.await();
+            return measure(publisher, target, run);
+        } finally {
+            ended.set(true);
+            System.err.println(load.workload() + ": " + ended(large) + " rows streamed in meanwhile");
+        }
+    }
+
+    private static long insertUntil(AtomicBoolean ended, CountDownLatch begun, Database publisher) throws SQLException {
+        long rows = 0;
+        try (Connection connection = publisher.connect()) {
+            connection.setAutoCommit(false);
+            try (Statement statement = connection.createStatement()) {
+                while (!ended.get()) {
+                    statement.execute("INSERT INTO large SELECT g, md5(g::text) FROM generate_series(1, "
+                            + ROWS_AT_A_TIME + ") g");
+                    rows += ROWS_AT_A_TIME;
+                    if (rows * ROW_BYTES > STREAMED_FROM_BYTES) {
+                        begun.countDown();
+                    }
+                }
+            }
+            connection.rollback();
+            return rows;
+        } finally {
+            begun.countDown();
+        }
+    }
+
+    private static long ended(FutureTask<Long> large) throws InterruptedException {
+        try {
+            return large.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the large transaction failed", e.getCause());
         }
     }
 

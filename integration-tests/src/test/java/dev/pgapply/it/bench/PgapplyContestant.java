@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,12 @@ record PgapplyContestant(String label, Map<String, String> options, Duration toT
 
     /** {@code -Dbench.jfr=true}: a flight recording of each round, as {@code target/<slot>.jfr}. */
     private static final boolean RECORDED = Boolean.getBoolean("bench.jfr");
+
+    /** {@code -Dbench.jvm="-XX:+UseSerialGC …"}: options of the JVM to try. */
+    private static final List<String> JVM_OPTIONS = Arrays.stream(
+                    System.getProperty("bench.jvm", "").split(" ", -1))
+            .filter(option -> !option.isBlank())
+            .toList();
 
     static PgapplyContestant usual() {
         return new PgapplyContestant("", Map.of(), Duration.ZERO);
@@ -84,6 +92,7 @@ record PgapplyContestant(String label, Map<String, String> options, Duration toT
         options.forEach(config::option);
         EngineProcess.Builder builder =
                 EngineProcess.of(config.build()).heap("256m").tuned();
+        JVM_OPTIONS.forEach(builder::jvmOption);
         if (RECORDED) {
             builder.jvmOption("-XX:StartFlightRecording:name=bench,settings=profile");
         }

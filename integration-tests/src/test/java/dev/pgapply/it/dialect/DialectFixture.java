@@ -20,7 +20,12 @@ final class DialectFixture implements AutoCloseable {
     private final DialectTarget fast;
     private final DialectTarget exact;
 
-    private DialectFixture(DatabasePair pair, boolean binary, List<String> everywhere, List<String> onTargets) {
+    private DialectFixture(
+            DatabasePair pair,
+            DialectTarget.Path path,
+            boolean binary,
+            List<String> everywhere,
+            List<String> onTargets) {
         this.pair = pair;
         this.second = pair.target().server().createDatabase(pair.name() + "_exact");
         String[] ddl = everywhere.toArray(String[]::new);
@@ -30,17 +35,23 @@ final class DialectFixture implements AutoCloseable {
         pair.target().execute(local);
         second.execute(local);
         this.feed = ChangeFeed.open(pair.publisher(), pair.name(), binary);
-        this.fast = new DialectTarget(pair.target(), DialectTarget.Path.FAST);
+        this.fast = new DialectTarget(pair.target(), path);
         this.exact = new DialectTarget(second, DialectTarget.Path.EXACT);
     }
 
     /** On the shared servers; the statements run on all three databases. */
     static DialectFixture with(boolean binary, String... everywhere) {
-        return new DialectFixture(DatabasePair.shared(), binary, List.of(everywhere), List.of());
+        return new DialectFixture(
+                DatabasePair.shared(), DialectTarget.Path.FAST, binary, List.of(everywhere), List.of());
     }
 
     static DialectFixture with(DatabasePair pair, boolean binary, List<String> everywhere, List<String> onTargets) {
-        return new DialectFixture(pair, binary, everywhere, onTargets);
+        return new DialectFixture(pair, DialectTarget.Path.FAST, binary, everywhere, onTargets);
+    }
+
+    /** The path takes the place of the fast one. */
+    static DialectFixture by(DialectTarget.Path path, boolean binary, List<String> everywhere, List<String> onTargets) {
+        return new DialectFixture(DatabasePair.shared(), path, binary, everywhere, onTargets);
     }
 
     Database publisher() {

@@ -40,6 +40,8 @@ final class DialectTarget implements AutoCloseable {
     /** By which path batches go, as far as they can. */
     enum Path {
         FAST,
+        /** Each transaction's own steps, sent with few exchanges. */
+        IN_ORDER,
         EXACT
     }
 
@@ -89,12 +91,12 @@ final class DialectTarget implements AutoCloseable {
         return changes;
     }
 
-    /** How many batches the fast path applied to the end. */
+    /** How many plans were applied to the end. */
     int fastBatches() {
         return fastBatches;
     }
 
-    /** How many batches were replayed exactly, because the plan's expectations or the target's data wanted it. */
+    /** How many plans were undone and replayed exactly, because the plan's expectations or the target's data wanted it. */
     int replays() {
         return replays;
     }
@@ -160,46 +162,53 @@ final class DialectTarget implements AutoCloseable {
             changes += slice.steps().size();
         }
         SetPlan plan = batch.plan();
-        if (path == Path.EXACT || plan == null) {
-            applyExactly(batch);
-            return;
+        if (path == Path.IN_ORDER) {
+            for (TransactionSlice slice : batch.transactions()) {
+                if (!applied(SetPlan.inOrder(slice), slice)) {
+                    applyExactly(slice);
+                }
+            }
+        } else if (path == Path.EXACT || plan == null || !applied(plan, batch.lastSlice())) {
+            batch.transactions().forEach(this::applyExactly);
         }
+    }
+
+    /** False if the plan was undone: its expectations or the target's data want an exact replay. */
+    private boolean applied(SetPlan plan, TransactionSlice last) {
         session.begin();
         try {
             SetOutcome outcome = session.execute(plan);
             if (!outcome.needsExactReplay()) {
-                commit(batch.lastSlice());
+                commit(last);
                 fastBatches++;
                 missing += outcome.missing().size();
-                return;
+                return true;
             }
             session.rollback();
         } catch (ApplyException e) {
-            // Refused on data: the exact path below meets the same error, or shows that there was none.
+            // Refused on data: the exact path meets the same error, or shows that there was none.
             session.rollback();
         }
         replays++;
-        applyExactly(batch);
+        return false;
     }
 
-    private void applyExactly(ChangeBatch batch) {
-        for (TransactionSlice slice : batch.transactions()) {
-            session.begin();
-            try {
-                int notFound = 0;
-                for (Step step : slice.steps()) {
-                    if (step instanceof Truncation truncation) {
-                        session.truncate(truncation);
-                    } else if (session.execute((Change) step) != ChangeOutcome.APPLIED) {
-                        notFound++;
-                    }
+    private void applyExactly(TransactionSlice slice) {
+        session.begin();
+        try {
+            int notFound = 0;
+            for (Step step : slice.steps()) {
+                if (step instanceof Truncation truncation) {
+                    session.truncate(truncation);
+                } else if (session.execute((Change) step) != ChangeOutcome.APPLIED) {
+                    notFound++;
                 }
-                commit(slice);
-                missing += notFound;
-            } catch (ApplyException e) {
-                session.rollback();
-                throw e;
             }
+            commit(slice);
+            missing += notFound;
+        } catch (ApplyException e) {
+            session.rollback();
+            throw e;
         }
     }
 

@@ -33,6 +33,27 @@ final class RandomChanges {
             "CREATE TABLE pt0 PARTITION OF pt FOR VALUES WITH (MODULUS 2, REMAINDER 0)",
             "CREATE TABLE pt1 PARTITION OF pt FOR VALUES WITH (MODULUS 2, REMAINDER 1)");
 
+    /** What the triggers of {@link #WATCHED} saw, in their order; their numbers have gaps. */
+    static final String SEEN = "(SELECT row_number() OVER (ORDER BY n), what, was, is_now FROM audit)";
+
+    /** Triggers that see every change of some tables, and one that suppresses some of another's. */
+    static final List<String> WATCHED = List.of(
+            "CREATE TABLE audit(n bigserial PRIMARY KEY, what text, was text, is_now text)",
+            "CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
+                    + " INSERT INTO public.audit(what, was, is_now)"
+                    + " VALUES (TG_OP || ' ' || TG_TABLE_NAME, to_jsonb(OLD)::text, to_jsonb(NEW)::text);"
+                    + " RETURN NULL; END$$",
+            "CREATE FUNCTION suppress() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
+                    + " RETURN CASE WHEN NEW.v % 3 = 0 THEN NULL ELSE NEW END; END$$",
+            "CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON k FOR EACH ROW EXECUTE FUNCTION audit()",
+            "CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON kk FOR EACH ROW EXECUTE FUNCTION audit()",
+            "CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON f FOR EACH ROW EXECUTE FUNCTION audit()",
+            "CREATE TRIGGER suppress BEFORE UPDATE ON nk FOR EACH ROW EXECUTE FUNCTION suppress()",
+            "ALTER TABLE k ENABLE ALWAYS TRIGGER audit",
+            "ALTER TABLE kk ENABLE ALWAYS TRIGGER audit",
+            "ALTER TABLE f ENABLE ALWAYS TRIGGER audit",
+            "ALTER TABLE nk ENABLE ALWAYS TRIGGER suppress");
+
     private final Random random;
 
     RandomChanges(Random random) {

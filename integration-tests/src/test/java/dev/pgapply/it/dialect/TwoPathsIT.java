@@ -8,6 +8,7 @@ import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.RunOptions;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,6 +20,35 @@ class TwoPathsIT {
 
     /** After so many rounds publisher and targets are emptied, because local changes add up to conflicts. */
     private static final int ROUNDS_TO_RESET = 8;
+
+    /** What has no net effect, because triggers watch, is executed in its order: they see the same, in the same order. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void steps_sent_together_do_what_they_do_one_by_one(boolean binary) {
+        long seed = RunOptions.seed();
+        System.out.println("TwoPathsIT seed " + seed + ": rerun with -Dpgapply.seed=" + seed);
+        int rounds = Math.max(1, RunOptions.seeds() / 4);
+        List<String> onTargets = Stream.concat(RandomChanges.ON_TARGETS.stream(), RandomChanges.WATCHED.stream())
+                .toList();
+        try (DialectFixture both =
+                DialectFixture.by(DialectTarget.Path.IN_ORDER, binary, RandomChanges.DDL, onTargets)) {
+            for (int round = 0; round < rounds; round++) {
+                Random random = new Random((seed + round) * 0x9E3779B97F4A7C15L);
+                String description = "seed " + seed + " round " + round;
+                if (round % ROUNDS_TO_RESET == 0) {
+                    reset(both);
+                    both.onTargets("TRUNCATE audit");
+                }
+                round(both, new RandomChanges(random), random, description);
+                assertThat(both.fast().rows(RandomChanges.SEEN))
+                        .as("what the triggers saw, " + description)
+                        .isEqualTo(both.exact().rows(RandomChanges.SEEN));
+            }
+            System.out.println("TwoPathsIT: " + both.fast().changes() + " changes in order, "
+                    + both.fast().replays() + " replays");
+            assertThat(both.fast().fastBatches()).isGreaterThan(rounds / 2);
+        }
+    }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

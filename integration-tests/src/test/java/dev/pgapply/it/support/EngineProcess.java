@@ -29,7 +29,7 @@ public final class EngineProcess implements Subscriber {
                 .addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "end-engines"));
     }
 
-    private static final Duration CATCH_UP = Duration.ofMinutes(2);
+    private static final Duration CATCH_UP = RunOptions.duration(Duration.ofMinutes(2), Duration.ofMinutes(15));
 
     private final EngineConfig config;
     private final List<String> jvmOptions;

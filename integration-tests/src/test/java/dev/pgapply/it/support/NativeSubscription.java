@@ -6,7 +6,7 @@ import java.time.Duration;
 /** PostgreSQL's own subscription on the target: the oracle of differential tests. */
 public final class NativeSubscription implements Subscriber {
 
-    private static final Duration CATCH_UP = Duration.ofMinutes(2);
+    private static final Duration CATCH_UP = RunOptions.duration(Duration.ofMinutes(2), Duration.ofMinutes(15));
 
     private final String name;
     private final Database publisher;
