@@ -1,5 +1,8 @@
 package dev.pgapply.core.subscription;
 
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
 /** Whether big transactions are sent before they commit: the option {@code streaming} (CREATE SUBSCRIPTION). */
 public enum StreamingMode {
     /** A transaction is sent when it has committed; the publisher spills it to its disk until then. */
@@ -23,5 +26,18 @@ public enum StreamingMode {
             case ON -> serverVersionNum >= STREAMING_SINCE ? ON : OFF;
             case PARALLEL -> serverVersionNum >= PARALLEL_SINCE ? PARALLEL : ON.offeredBy(serverVersionNum);
         };
+    }
+
+    /** What to say where a publisher can do less, null where it can do all of it. */
+    public @Nullable String lessOffered(int serverVersionNum) {
+        StreamingMode offered = offeredBy(serverVersionNum);
+        return offered == this
+                ? null
+                : "streaming = " + label() + " needs a newer publisher than PostgreSQL " + serverVersionNum / 10_000
+                        + "; " + offered.label() + " is used";
+    }
+
+    private String label() {
+        return name().toLowerCase(Locale.ROOT);
     }
 }

@@ -37,7 +37,6 @@ import dev.pgapply.worker.tablesync.TableSync;
 import dev.pgapply.worker.tablesync.TableSyncContext;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -188,16 +187,11 @@ final class Streaming implements AutoCloseable {
 
     /** As native asks an older publisher for less, too (worker.c, set_stream_options). */
     private static StreamingMode streamingMode(SubscriptionOptions options, StreamStart start) {
-        StreamingMode offered = options.streaming().offeredBy(start.publisher().serverVersionNum());
-        if (offered != options.streaming()) {
-            log.info(
-                    "subscription \"{}\": streaming = {} needs a newer publisher than PostgreSQL {}; {} is used",
-                    options.name(),
-                    options.streaming().name().toLowerCase(Locale.ROOT),
-                    start.publisher().major(),
-                    offered.name().toLowerCase(Locale.ROOT));
+        String less = options.streaming().lessOffered(start.publisher().serverVersionNum());
+        if (less != null) {
+            log.info("subscription \"{}\": {}", options.name(), less);
         }
-        return offered;
+        return options.streaming().offeredBy(start.publisher().serverVersionNum());
     }
 
     private static PgOutputOptions pgOutputOptions(

@@ -250,17 +250,31 @@ final class ParallelApplyWorker implements AutoCloseable {
     /** Ends the thread; a target transaction that is open is rolled back with its connection. Any thread but the worker's own. */
     @Override
     public void close() {
+        requestEnd();
+        if (!awaitEnded()) {
+            abort();
+            boolean unused = awaitEnded();
+        }
+    }
+
+    /** Asks the thread to end, and does not wait. */
+    void requestEnd() {
         closing = true;
         thread.interrupt();
+    }
+
+    /** Whether the thread has ended, after a short wait for it. */
+    boolean awaitEnded() {
         try {
             thread.join(CLOSE_PATIENCE.toMillis());
-            if (thread.isAlive()) {
-                session.abort();
-                thread.join(CLOSE_PATIENCE.toMillis());
-            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            session.abort();
         }
+        return !thread.isAlive();
+    }
+
+    /** Cuts the session. */
+    void abort() {
+        session.abort();
     }
 }

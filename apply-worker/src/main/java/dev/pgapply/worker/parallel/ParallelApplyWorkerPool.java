@@ -301,6 +301,11 @@ public final class ParallelApplyWorkerPool implements ParallelApplyWorkers, Auto
         if (ofLeader != null && isDeadlock(ofLeader)) {
             workers.forEach(worker -> remember(worker, ofLeader));
         }
-        workers.forEach(ParallelApplyWorker::close);
+        workers.forEach(ParallelApplyWorker::requestEnd);
+        // Together: once one has not ended in time, none of the others is waited for so long.
+        if (!workers.stream().allMatch(ParallelApplyWorker::awaitEnded)) {
+            workers.forEach(ParallelApplyWorker::abort);
+            workers.forEach(worker -> worker.awaitEnded());
+        }
     }
 }

@@ -48,6 +48,7 @@ final class PublisherCheck {
                 return;
             }
             checkWalLevel(facts);
+            checkStreaming(facts);
             if (options.twoPhase()) {
                 findings.check("publisher_two_phase", facts::requireTwoPhase);
             }
@@ -96,6 +97,14 @@ final class PublisherCheck {
                 "publisher_wal_level",
                 "publisher's wal_level is \"" + facts.walLevel() + "\", it must be \"logical\"",
                 "ALTER SYSTEM SET wal_level = logical, then restart the publisher");
+    }
+
+    /** Less than was asked for is no problem, as in PostgreSQL; but it is said. */
+    private void checkStreaming(PublisherFacts facts) {
+        String less = options.streaming().lessOffered(facts.serverVersionNum());
+        if (less != null) {
+            findings.ok("publisher_streaming", less);
+        }
     }
 
     /** The attribute, or what a managed service has in its place, and pg_hba.conf: only such a connection shows all of it. */

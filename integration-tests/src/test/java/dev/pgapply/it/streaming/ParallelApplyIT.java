@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineCommand;
 import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TornReadPoller;
 import dev.pgapply.it.support.Wait;
@@ -283,7 +284,7 @@ class ParallelApplyIT {
     void two_workers_in_a_deadlock_do_not_meet_again() {
         DatabasePair pair = pair(RunOptions.publisherVersion(), "u");
         pair.target().execute("CREATE UNIQUE INDEX only_here ON u (left(v, 4))");
-        try (StreamingEngine engine = start(pair)) {
+        try (StreamingEngine engine = start(pair, "batch", "{ max_rows: 100 }")) {
             Session one = engine.begin().execute(unique(1, "aaaa"), others(1001));
             Session other = engine.begin().execute(unique(2, "bbbb"), others(2001));
             awaitBytes(pair, 300_000);
@@ -295,6 +296,14 @@ class ParallelApplyIT {
                     () -> engine.process().log().contains("deadlock detected"),
                     engine.process()::explain);
 
+            // A publisher streams again only what comes behind the position that it starts from.
+            one.execute(others(5001));
+            other.execute(others(6001));
+            Wait.until(
+                    "one of them to be spooled",
+                    Wait.SOON,
+                    () -> isSpooled(engine, one) || isSpooled(engine, other),
+                    engine.process()::explain);
             one.execute("DELETE FROM u WHERE id IN (1, 3)");
             one.commit();
             other.commit();
@@ -302,6 +311,10 @@ class ParallelApplyIT {
             engine.awaitSame("u");
             assertThat(engine.spoolFiles()).isEmpty();
         }
+    }
+
+    private static boolean isSpooled(StreamingEngine engine, Session session) {
+        return engine.stream(session).path("action").asText().equals("LEADER_SERIALIZE");
     }
 
     /** What the target refuses in the order of the stream may be right in the order of commits. */
@@ -376,7 +389,9 @@ class ParallelApplyIT {
             session.commit();
 
             engine.awaitSame("old");
-            assertThat(engine.process().log()).contains("streaming = parallel needs a newer publisher");
+            String sentence = "streaming = parallel needs a newer publisher than PostgreSQL 15; on is used";
+            assertThat(engine.process().log()).contains(sentence);
+            assertThat(EngineCommand.check(engine.process().config()).output()).contains(sentence);
         }
     }
 }

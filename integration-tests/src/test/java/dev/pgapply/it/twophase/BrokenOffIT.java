@@ -184,7 +184,7 @@ class BrokenOffIT {
     }
 
     @Test
-    void either_server_may_restart_between_prepare_and_its_end() {
+    void engine_and_servers_may_be_killed_between_prepare_and_its_end() {
         try (PostgresServer publisher = PostgresServer.publisher(18).durable().start();
                 PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
                         .durable()
@@ -196,8 +196,12 @@ class BrokenOffIT {
                 engine.prepare("g1", insert(1));
                 engine.prepare("g2", STREAMED);
                 engine.awaitPrepared(2);
-                target.restart(ShutdownMode.IMMEDIATE);
-                publisher.restart(ShutdownMode.IMMEDIATE);
+                engine.process().killNine();
+                engine.process().start();
+                target.killNine();
+                target.start();
+                publisher.killNine();
+                publisher.start();
                 engine.commitPrepared("g1");
                 Wait.until(
                         "row 1 to be visible",
