@@ -20,6 +20,13 @@ import java.util.Set;
  */
 public final class DeferredPlanner {
 
+    /** How much of it. */
+    public enum Part {
+        /** What speaks of one table alone. */
+        WITHOUT_FOREIGN_KEYS,
+        ALL
+    }
+
     private DeferredPlanner() {}
 
     /**
@@ -27,7 +34,8 @@ public final class DeferredPlanner {
      * @param filtered published tables of which only some rows come
      * @return steps of one optional statement each
      */
-    public static SchemaPlan plan(PublisherSchema schema, TargetInventory target, Set<QualifiedName> filtered) {
+    public static SchemaPlan plan(
+            PublisherSchema schema, TargetInventory target, Set<QualifiedName> filtered, Part part) {
         TableCheck check = new TableCheck(target, new Availability(schema, target), filtered);
         List<Problem> problems = new ArrayList<>();
         List<Step> indexes = new ArrayList<>();
@@ -54,7 +62,9 @@ public final class DeferredPlanner {
         }
         List<Step> steps = new ArrayList<>(indexes);
         steps.addAll(conditions);
-        steps.addAll(foreignKeys);
+        if (part == Part.ALL) {
+            steps.addAll(foreignKeys);
+        }
         return new SchemaPlan(steps, problems);
     }
 

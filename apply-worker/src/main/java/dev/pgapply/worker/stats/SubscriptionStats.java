@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -442,8 +443,8 @@ public final class SubscriptionStats {
         return creation;
     }
 
-    /** Set by the thread that creates tables. */
-    public void setCreation(CreationProgress progress) {
-        creation = progress;
+    /** Told by the threads that create tables. */
+    public synchronized void updateCreation(UnaryOperator<CreationProgress> next) {
+        creation = next.apply(creation);
     }
 }

@@ -11,6 +11,7 @@ import dev.pgapply.worker.publisher.PublishedTable;
 import dev.pgapply.worker.publisher.SchemaReader;
 import dev.pgapply.worker.schema.CreationPlanner;
 import dev.pgapply.worker.schema.DeferredPlanner;
+import dev.pgapply.worker.schema.DeferredPlanner.Part;
 import dev.pgapply.worker.schema.PublisherSchema;
 import dev.pgapply.worker.schema.SchemaPlan;
 import dev.pgapply.worker.schema.SchemaPlan.Problem;
@@ -124,6 +125,21 @@ public final class MissingTables {
      */
     public void complete(
             int subid, Collection<PublishedTable> published, Collection<QualifiedName> copied, SchemaSteps steps) {
+        complete(subid, published, copied, steps, Part.ALL);
+    }
+
+    /** As {@link #complete}, but without foreign keys, so that the tables stay recorded for a call of that. */
+    public void addIndexes(
+            int subid, Collection<PublishedTable> published, Collection<QualifiedName> copied, SchemaSteps steps) {
+        complete(subid, published, copied, steps, Part.WITHOUT_FOREIGN_KEYS);
+    }
+
+    private void complete(
+            int subid,
+            Collection<PublishedTable> published,
+            Collection<QualifiedName> copied,
+            SchemaSteps steps,
+            Part part) {
         Set<QualifiedName> recorded = new LinkedHashSet<>(CreatedTables.read(target, subid));
         if (recorded.isEmpty()) {
             return;
@@ -135,7 +151,10 @@ public final class MissingTables {
         found.values().removeAll(inventory.absent(found.values()));
         PublisherSchema schema = publisher.read(found.keySet());
         PublisherSchema sent = schema.withColumns(sentColumns(schema, published));
-        steps.run(target, DeferredPlanner.plan(sent, inventory.read(sent), filtered(published)), table -> {});
+        steps.run(target, DeferredPlanner.plan(sent, inventory.read(sent), filtered(published), part), table -> {});
+        if (part == Part.WITHOUT_FOREIGN_KEYS) {
+            return;
+        }
         // One that is gone from either side has nothing to come any more.
         Set<QualifiedName> done = new LinkedHashSet<>(found.values());
         done.addAll(inventory.absent(recorded));

@@ -17,10 +17,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,16 +33,25 @@ public final class SchemaSteps {
     private static final Set<String> MADE_MEANWHILE = Set.of("42P06", "42P07", "42710", "23505");
 
     private final String subscription;
-    private final SubscriptionStatus status;
+    private final @Nullable SubscriptionStatus status;
     private final SubscriptionStats stats;
     private final Ticker ticker;
 
     /** @param status what the subscription does meanwhile; the step becomes its reason */
-    public SchemaSteps(SubscriptionStatus status, SubscriptionStats stats, Ticker ticker) {
+    SchemaSteps(SubscriptionStatus status, SubscriptionStats stats, Ticker ticker) {
+        this(stats, status, ticker);
+    }
+
+    private SchemaSteps(SubscriptionStats stats, @Nullable SubscriptionStatus status, Ticker ticker) {
         this.subscription = stats.subscription();
         this.status = status;
         this.stats = stats;
         this.ticker = ticker;
+    }
+
+    /** Steps of a table beside the stream, which leave the subscription's status alone. */
+    static SchemaSteps beside(SubscriptionStats stats, Ticker ticker) {
+        return new SchemaSteps(stats, null, ticker);
     }
 
     /** @param made told of each table in the transaction that makes it */
@@ -53,9 +62,11 @@ public final class SchemaSteps {
         int total = plan.steps().size();
         for (int i = 0; i < total; i++) {
             Step step = plan.steps().get(i);
-            stats.setCreation(new CreationProgress(
-                    i, total, step.description(), stats.creation().notCreated()));
-            stats.transition(status, "creating " + step.description() + ", " + (i + 1) + " of " + total);
+            int done = i;
+            stats.updateCreation(now -> new CreationProgress(done, total, step.description(), now.notCreated()));
+            if (status != null) {
+                stats.transition(status, "creating " + step.description() + ", " + (i + 1) + " of " + total);
+            }
             long start = ticker.nanos();
             if (run(target, step, made) && log.isInfoEnabled()) {
                 log.info(
@@ -65,8 +76,7 @@ public final class SchemaSteps {
                         Duration.ofNanos(ticker.nanos() - start).toMillis());
             }
         }
-        stats.setCreation(
-                new CreationProgress(total, total, null, stats.creation().notCreated()));
+        stats.updateCreation(now -> new CreationProgress(total, total, null, now.notCreated()));
     }
 
     /** Whether anything of it is there now. */
@@ -114,15 +124,17 @@ public final class SchemaSteps {
         }
     }
 
+    /** Told once in the process's life. */
     private void notCreated(String what) {
-        CreationProgress now = stats.creation();
-        Set<String> all = new LinkedHashSet<>(now.notCreated());
-        if (!all.add(what)) {
+        if (stats.creation().notCreated().contains(what)) {
             return;
         }
         log.warn("subscription \"{}\": {}", subscription, what);
-        List<String> notCreated = new ArrayList<>(all);
-        stats.setCreation(new CreationProgress(now.done(), now.total(), now.step(), notCreated));
+        stats.updateCreation(now -> {
+            List<String> all = new ArrayList<>(now.notCreated());
+            all.add(what);
+            return new CreationProgress(now.done(), now.total(), now.step(), all);
+        });
     }
 
     private static void rollBack(Connection target, ApplyException reason) {

@@ -178,7 +178,10 @@ final class TableSyncWorker implements Runnable {
         Connection target = connections.openTarget();
         try (PostgresTarget describer = context.replayTarget()) {
             TargetTables targets = context.tables(target, describer);
-            TableCopy copy = targets.plan(published(catalog, major));
+            PublishedTable published = published(catalog, major);
+            AddedTableCreation creating = new AddedTableCreation(context, publisher, major, target);
+            creating.create(published);
+            TableCopy copy = targets.plan(published);
             prepare(targets, copy, target);
             try (SlotCreation creation = SlotCreation.temporary(connections.openReplication(), slotName(copy))) {
                 SlotCreation.Created slot = creation.create(major);
@@ -201,6 +204,7 @@ final class TableSyncWorker implements Runnable {
                 counted = true;
                 new CopyWorkers(connections, holder, target, context.ticker()).copy(snapshot, List.of(copy), 1);
                 counted = false;
+                creating.addIndexes(table);
                 return slot.consistentPoint();
             }
         }

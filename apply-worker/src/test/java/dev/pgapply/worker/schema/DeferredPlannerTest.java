@@ -14,9 +14,11 @@ import static dev.pgapply.worker.schema.SchemaFixture.table;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.worker.schema.ConstraintDefinition.Kind;
+import dev.pgapply.worker.schema.DeferredPlanner.Part;
 import dev.pgapply.worker.schema.SchemaFixture.Target;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class DeferredPlannerTest {
@@ -45,7 +47,8 @@ class DeferredPlannerTest {
         return DeferredPlanner.plan(
                 schema(TABLE),
                 target.has("t", 'r').inventory(),
-                Set.of(filtered).stream().map(SchemaFixture::name).collect(java.util.stream.Collectors.toSet()));
+                Set.of(filtered).stream().map(SchemaFixture::name).collect(Collectors.toSet()),
+                Part.ALL);
     }
 
     @Test
@@ -56,6 +59,17 @@ class DeferredPlannerTest {
                         "CREATE INDEX \"t \"\"i\"\"\" ON \"public\".\"t\" USING btree (lower(r)) WHERE (r > 1)",
                         "ALTER TABLE \"public\".\"t\" ADD CONSTRAINT \"late\" CHECK ((r > 0)) NOT VALID",
                         "ALTER TABLE \"public\".\"t\" ADD CONSTRAINT \"t_fk\" FOREIGN KEY (r) REFERENCES public.u(id)");
+    }
+
+    @Test
+    void foreign_keys_can_wait() {
+        SchemaPlan plan = DeferredPlanner.plan(
+                schema(TABLE),
+                Target.empty().has("u", 'r').has("t", 'r').inventory(),
+                Set.of(),
+                Part.WITHOUT_FOREIGN_KEYS);
+
+        assertThat(statements(plan)).hasSize(3).noneMatch(sql -> sql.contains("FOREIGN KEY"));
     }
 
     @Test
@@ -99,7 +113,8 @@ class DeferredPlannerTest {
                         root("ev", "LIST (id)", index("ev_id", " USING btree (id)", "id")),
                         partition("leaf", "ev", "LIST (id)", index("leaf_id", " USING btree (id)", "id"))),
                 Target.empty().hasRoot("ev", "LIST (id)").has("leaf", 'r').inventory(),
-                Set.of());
+                Set.of(),
+                Part.ALL);
 
         assertThat(statements(plan))
                 .containsExactly(

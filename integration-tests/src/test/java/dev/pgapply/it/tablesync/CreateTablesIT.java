@@ -181,6 +181,52 @@ class CreateTablesIT {
         }
     }
 
+    @Test
+    void a_table_added_later_is_created_with_its_indexes_and_gets_its_foreign_keys_at_the_next_start() {
+        try (DatabasePair pair = DatabasePair.shared()) {
+            pair.publisher()
+                    .execute("CREATE TABLE base (id int PRIMARY KEY, v text)", "INSERT INTO base VALUES (1, 'a')");
+            pair.publishAll();
+            EngineConfig config = EngineConfig.subscription(pair.name())
+                    .from(pair.publisher())
+                    .to(pair.target())
+                    .publications(DatabasePair.PUBLICATION)
+                    .option("create_tables", "missing")
+                    .build();
+            try (EngineProcess engine = EngineProcess.start(config)) {
+                engine.awaitStreaming();
+                pair.publisher()
+                        .execute(
+                                "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+                                "CREATE TABLE added (id serial PRIMARY KEY, m mood, b int REFERENCES base)",
+                                "CREATE INDEX added_b ON added (b)",
+                                "INSERT INTO added (m, b) SELECT 'ok', 1 FROM generate_series(1, 100)");
+
+                assertThat(engine.rest().command(pair.name(), "refresh").status())
+                        .isEqualTo(200);
+
+                Wait.until(
+                        "table added to be in step",
+                        () -> pair.target()
+                                .column("SELECT state FROM pgapply.subscription_rel WHERE table_name = 'added'")
+                                .equals(List.of("r")));
+                pair.publisher().execute("UPDATE added SET m = 'sad' WHERE id < 10");
+                engine.awaitCaughtUp();
+                TableComparison.of(pair).assertSame("base", "added");
+                assertThat(facts(pair.target(), "index")).isEqualTo(facts(pair.publisher(), "index"));
+                assertThat(engine.status().path("status").asText()).isEqualTo("streaming");
+                assertThat(unfinished(pair)).containsExactly("added");
+
+                engine.stop();
+                engine.start();
+                engine.awaitStreaming();
+
+                SchemaFacts.assertSame(pair);
+                assertThat(unfinished(pair)).isEmpty();
+            }
+        }
+    }
+
     private static void assertShown(JsonNode status) {
         assertThat(status.path("status").asText()).isEqualTo("copying");
         assertThat(status.path("status_reason").asText())

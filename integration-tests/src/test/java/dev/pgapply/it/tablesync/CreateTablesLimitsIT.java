@@ -240,6 +240,54 @@ class CreateTablesLimitsIT {
         }
     }
 
+    private static final String[] NEWER = {
+        "CREATE TABLE base (id int PRIMARY KEY)",
+        "CREATE TABLE n (id int PRIMARY KEY, v int GENERATED ALWAYS AS (id * 2) VIRTUAL, a int, c int,"
+                + " b int CONSTRAINT \"b!\" NOT NULL NO INHERIT, r int CONSTRAINT n_r REFERENCES base NOT ENFORCED,"
+                + " CONSTRAINT n_a UNIQUE NULLS NOT DISTINCT (a), CONSTRAINT ne CHECK (a > 5) NOT ENFORCED)",
+        "CREATE UNIQUE INDEX n_b ON n (b) NULLS NOT DISTINCT",
+        "INSERT INTO n (id, a, b, r) VALUES (1, 1, 1, 7)",
+        "ALTER TABLE n ADD CONSTRAINT c_later NOT NULL c NOT VALID"
+    };
+
+    @Test
+    void what_postgresql_18_has_of_its_own_arrives_on_an_18() {
+        try (DatabasePair pair = DatabasePair.shared(18, 18)) {
+            pair.publisher().execute(NEWER);
+            pair.publisher()
+                    .execute("CREATE TABLE w (id int4range, during daterange, PRIMARY KEY (id, during WITHOUT OVERLAPS))");
+            pair.publishAll();
+
+            assertThat(firstStart(pair)).isEmpty();
+
+            SchemaFacts.assertSame(pair);
+            String notNull = "SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)"
+                    + " FROM pg_constraint WHERE contype = 'n' AND connamespace = 'public'::regnamespace ORDER BY 1";
+            assertThat(pair.target().column(notNull)).isEqualTo(pair.publisher().column(notNull));
+            TableComparison.of(pair).assertSame("n");
+        }
+    }
+
+    @Test
+    void what_an_older_target_does_not_know_is_left_out_and_named() {
+        try (DatabasePair pair = DatabasePair.shared(18, 14)) {
+            pair.publisher().execute(NEWER);
+            pair.publishAll();
+            String older = " of table \"public.n\" will not be created: it needs PostgreSQL ";
+
+            assertThat(firstStart(pair))
+                    .containsExactlyInAnyOrder(
+                            "column \"v\" of table \"public.n\" is virtual on the publisher and becomes stored: the target runs"
+                                    + " PostgreSQL 14",
+                            "unique constraint \"n_a\"" + older + "15, the target runs 14",
+                            "check constraint \"ne\"" + older + "18, the target runs 14",
+                            "not-null constraint \"c_later\"" + older + "18, the target runs 14",
+                            "foreign key \"n_r\"" + older + "18, the target runs 14",
+                            "index \"n_b\"" + older + "15, the target runs 14");
+            assertThat(pair.target().column("SELECT n::text FROM n")).containsExactly("(1,2,1,,1,7)");
+        }
+    }
+
     @Test
     void a_kind_of_relation_that_is_no_table_is_not_absent() {
         try (DatabasePair pair = DatabasePair.shared()) {
