@@ -27,18 +27,21 @@ class PartitionsAndFiltersIT {
             scenario.publisher().execute("INSERT INTO s03 VALUES(3,'mid',8)");
             scenario.assertSame("s03");
             scenario.stop();
-            scenario.publisher()
-                    .execute("ALTER TABLE s03 ADD COLUMN z text", "INSERT INTO s03 VALUES(4,'a',1,'zz')");
+            scenario.publisher().execute("ALTER TABLE s03 ADD COLUMN z text", "INSERT INTO s03 VALUES(4,'a',1,'zz')");
 
             scenario.launch();
 
-            assertThat(scenario.engine().awaitError("missing replicated column: \"z\"").toString())
+            assertThat(scenario.engine()
+                            .awaitError("missing replicated column: \"z\"")
+                            .toString())
                     .contains("public.s03");
             assertThat(scenario.target().number("SELECT count(*) FROM s03")).isEqualTo(3);
             scenario.target().execute("ALTER TABLE s03 ADD COLUMN z text");
             scenario.assertSame("s03");
             scenario.publisher().execute("ALTER TABLE s03 RENAME n TO m", "UPDATE s03 SET m=70 WHERE id=2");
-            assertThat(scenario.engine().awaitError("missing replicated column: \"m\"").toString())
+            assertThat(scenario.engine()
+                            .awaitError("missing replicated column: \"m\"")
+                            .toString())
                     .contains("public.s03");
             scenario.target().execute("ALTER TABLE s03 RENAME n TO m");
             scenario.assertSame("s03");
@@ -100,7 +103,8 @@ class PartitionsAndFiltersIT {
                             "CREATE PUBLICATION pb FOR TABLE s06 WHERE (region='us')",
                             "INSERT INTO s06 VALUES (1,'us',1),(2,'eu',1),(3,NULL,1),(4,'us',1)");
             scenario.start();
-            assertThat(scenario.target().column("SELECT id FROM s06 ORDER BY id")).containsExactly("1", "4");
+            assertThat(scenario.target().column("SELECT id FROM s06 ORDER BY id"))
+                    .containsExactly("1", "4");
 
             scenario.publisher()
                     .execute(

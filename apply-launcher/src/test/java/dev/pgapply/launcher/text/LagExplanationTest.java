@@ -55,8 +55,7 @@ class LagExplanationTest {
     @Test
     void what_copied_tables_still_lack_is_said_by_the_step() {
         stats.transition(SubscriptionStatus.COPYING, null);
-        stats.updateCreation(
-                none -> new CreationProgress(3, 9, "index \"i\" of table \"public.t\"", List.of()));
+        stats.updateCreation(none -> new CreationProgress(3, 9, "index \"i\" of table \"public.t\"", List.of()));
 
         assertThat(LagExplanation.of(stats))
                 .contains("index \"i\" of table \"public.t\" (3 of 9 done)")

@@ -23,7 +23,8 @@ final class AddedTableCreation {
     AddedTableCreation(TableSyncContext context, Connection publisher, int major, Connection target) {
         this.context = context;
         this.missing = new MissingTables(context.options(), publisher, major, target);
-        this.published = new PublisherCatalog(publisher).tables(context.options().publications(), major);
+        this.published =
+                new PublisherCatalog(publisher).tables(context.options().publications(), major);
         this.steps = SchemaSteps.beside(context.stats(), context.ticker());
     }
 

@@ -255,7 +255,8 @@ class CreateTablesLimitsIT {
         try (DatabasePair pair = DatabasePair.shared(18, 18)) {
             pair.publisher().execute(NEWER);
             pair.publisher()
-                    .execute("CREATE TABLE w (id int4range, during daterange, PRIMARY KEY (id, during WITHOUT OVERLAPS))");
+                    .execute(
+                            "CREATE TABLE w (id int4range, during daterange, PRIMARY KEY (id, during WITHOUT OVERLAPS))");
             pair.publishAll();
 
             assertThat(firstStart(pair)).isEmpty();
