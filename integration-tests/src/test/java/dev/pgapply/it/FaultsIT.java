@@ -76,7 +76,7 @@ class FaultsIT {
 
     @Test
     void f01_b_a_large_transaction_into_a_slow_table_does_not_cost_the_walsender() {
-        int rows = RunOptions.number(30_000, 500_000);
+        int rows = RunOptions.number(8_000, 500_000);
         try (Scenario scenario = scenario(SharedServers.target(RunOptions.targetVersion()))) {
             scenario.target()
                     .execute(

@@ -46,6 +46,7 @@ class ParallelApplyIT {
     @ParameterizedTest
     @ValueSource(ints = {16, 18})
     void interleaved_streams_leave_what_has_committed_in_commit_order(int version) {
+        RunOptions.takenByLongRunOnly(version < 18);
         DatabasePair pair = pair(version, "x02");
         try (StreamingEngine engine = start(pair);
                 TornReadPoller poller = TornReadPoller.start(
@@ -125,6 +126,7 @@ class ParallelApplyIT {
     @ParameterizedTest
     @CsvSource({"16, parallel", "18, parallel", "18, on", "18, off"})
     void ordinary_and_streamed_changes_of_a_row_keep_their_order(int version, String mode) {
+        RunOptions.takenByLongRunOnly(version < 18);
         DatabasePair pair = pair(version, "o", "big", "late");
         try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "streaming", mode);
                 Session blocker = new Session(pair.target())) {

@@ -36,6 +36,7 @@ class StreamedTransactionsIT {
     @ParameterizedTest
     @ValueSource(ints = {14, 15, 16, 17, 18})
     void interleaved_streams_leave_what_has_committed_in_commit_order(int version) {
+        RunOptions.takenByLongRunOnly(version > 14 && version < 18);
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE x02(id int PRIMARY KEY, v text)")
                 .publish("x02");

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Assumptions;
 
 /** The choices of one run, given as system properties by integration-tests/pom.xml. Thread-safe. */
 public final class RunOptions {
@@ -40,6 +41,11 @@ public final class RunOptions {
     /** One duration of two: the first in {@code mvn verify}, the second with {@code -Plong}. */
     public static Duration duration(Duration shortRun, Duration longRun) {
         return longRun() ? longRun : shortRun;
+    }
+
+    /** Leaves a combination to {@code -Plong}: it differs from its neighbours by less than it costs. */
+    public static void takenByLongRunOnly(boolean combination) {
+        Assumptions.assumeTrue(longRun() || !combination, "only with -Plong");
     }
 
     /** How many seeds a randomized test runs: {@code pgapply.seeds}. */

@@ -53,6 +53,7 @@ class InitialCopyIT {
     @ParameterizedTest
     @ValueSource(ints = {14, 15, 16, 17, 18})
     void every_kind_of_table_is_the_same_on_both_sides(int publisherVersion) {
+        RunOptions.takenByLongRunOnly(publisherVersion > 14 && publisherVersion < 18);
         try (DatabasePair pair = DatabasePair.shared(publisherVersion, 18)) {
             pair.onBoth(ODD_TABLES).publishAll();
             pair.publisher().execute(ODD_ROWS);

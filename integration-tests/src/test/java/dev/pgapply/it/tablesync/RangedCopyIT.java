@@ -51,6 +51,7 @@ class RangedCopyIT {
     @ParameterizedTest
     @ValueSource(ints = {14, 18})
     void one_large_table_keeps_all_workers_busy_and_is_the_same(int publisherVersion) throws Exception {
+        RunOptions.takenByLongRunOnly(publisherVersion < 18);
         try (DatabasePair pair = bigTable(publisherVersion, "PRIMARY KEY");
                 FirstStart start = FirstStart.of(FirstStart.options(pair))) {
             long begun = System.nanoTime();

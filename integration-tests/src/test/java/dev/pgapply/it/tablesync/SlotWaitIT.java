@@ -9,6 +9,7 @@ import dev.pgapply.core.tablesync.BlockingTransaction;
 import dev.pgapply.core.tablesync.SlotWaitState;
 import dev.pgapply.core.tablesync.SnapshotBuildPhase;
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionRow;
@@ -75,6 +76,7 @@ class SlotWaitIT {
     @ParameterizedTest
     @ValueSource(ints = {14, 18})
     void both_rounds_are_named_with_the_transaction_that_each_waits_for(int version) throws Exception {
+        RunOptions.takenByLongRunOnly(version < 18);
         try (DatabasePair pair = oneTable(version);
                 OpenTransaction first = new OpenTransaction(pair, 1);
                 FirstStart start = FirstStart.of(FirstStart.options(pair))) {

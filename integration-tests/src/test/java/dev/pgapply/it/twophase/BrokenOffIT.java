@@ -48,6 +48,7 @@ class BrokenOffIT {
     @ParameterizedTest
     @ValueSource(ints = {15, 18})
     void an_engine_killed_between_a_step_and_its_progress_does_it_once(int version) throws SQLException {
+        RunOptions.takenByLongRunOnly(version < 18);
         DatabasePair pair = pair(version);
         try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true)) {
             try (Hold hold = new Hold(pair)) {

@@ -20,6 +20,7 @@ class PreparedTransactionsIT {
     @ParameterizedTest
     @CsvSource({"15, true", "18, true", "15, false", "18, false"})
     void prepared_transactions_over_kills_of_the_engine(int version, boolean twoPhase) {
+        RunOptions.takenByLongRunOnly((version < 18) == twoPhase);
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE x03(id int PRIMARY KEY, v text)")
                 .publish("x03");
@@ -63,6 +64,7 @@ class PreparedTransactionsIT {
     @ParameterizedTest
     @CsvSource({"15, on", "18, on", "16, parallel", "18, parallel"})
     void a_streamed_one_is_prepared_when_it_is_prepared_there(int version, String streaming) {
+        RunOptions.takenByLongRunOnly(version == 16 || (version == 18 && streaming.equals("on")));
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE big(id int PRIMARY KEY, v text)")
                 .publish("big");
