@@ -2,6 +2,7 @@ package dev.pgapply.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.TableComparison;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,16 +53,11 @@ class PartitionsAndFiltersIT {
     @ValueSource(strings = {"PARTITION BY HASH (id)", ""})
     void s05_rows_go_by_the_root_however_the_target_stores_them(String partitioning) {
         try (Scenario scenario = Scenario.shared()) {
+            partitionedEvents(scenario.publisher());
             scenario.publisher()
                     .execute(
-                            "CREATE TABLE ev(id int, d date, v text, PRIMARY KEY(id,d)) PARTITION BY RANGE(d)",
-                            "CREATE TABLE ev20(v text, x int, d date NOT NULL, id int NOT NULL)",
-                            "ALTER TABLE ev20 DROP COLUMN x",
-                            "ALTER TABLE ev ATTACH PARTITION ev20 FOR VALUES FROM('2020-01-01') TO('2021-01-01')",
-                            "CREATE TABLE ev21 PARTITION OF ev FOR VALUES FROM('2021-01-01') TO('2022-01-01')",
                             "CREATE TABLE base(id int PRIMARY KEY, v text)",
                             "CREATE TABLE kid(extra int, PRIMARY KEY(id)) INHERITS(base)",
-                            "INSERT INTO ev SELECT g, date '2020-01-01' + g * 7, 'v' || g FROM generate_series(0, 99) g",
                             "INSERT INTO base VALUES (1,'b')",
                             "INSERT INTO kid VALUES (2,'k',9)",
                             "CREATE PUBLICATION pb FOR TABLE ev, ONLY base, kid WITH (publish_via_partition_root=true)");
@@ -90,6 +86,31 @@ class PartitionsAndFiltersIT {
             assertThat(scenario.target().column("SELECT kid::text FROM kid")).containsExactly("(2,k!,9)");
             scenario.publisher().execute("TRUNCATE ev", "INSERT INTO ev VALUES(901,'2021-05-05','after')");
             scenario.assertSame("ev");
+        }
+    }
+
+    private static void partitionedEvents(Database database) {
+        database.execute(
+                "CREATE TABLE ev(id int, d date, v text, PRIMARY KEY(id,d)) PARTITION BY RANGE(d)",
+                "CREATE TABLE ev20(v text, x int, d date NOT NULL, id int NOT NULL)",
+                "ALTER TABLE ev20 DROP COLUMN x",
+                "ALTER TABLE ev ATTACH PARTITION ev20 FOR VALUES FROM('2020-01-01') TO('2021-01-01')",
+                "CREATE TABLE ev21 PARTITION OF ev FOR VALUES FROM('2021-01-01') TO('2022-01-01')",
+                "INSERT INTO ev SELECT g, '2020-01-01'::date + g * 7, 'v' || g FROM generate_series(1,100) g");
+    }
+
+    @Test
+    void s05_leaves_that_are_published_by_themselves_go_to_leaves_of_the_same_name() {
+        try (Scenario scenario = Scenario.shared()) {
+            partitionedEvents(scenario.publisher());
+            partitionedEvents(scenario.target());
+            scenario.target().execute("TRUNCATE ev");
+            scenario.publish("ev").start();
+
+            scenario.publisher()
+                    .execute("UPDATE ev SET d=d+interval '1 year' WHERE extract(year FROM d)=2020 AND id<10");
+
+            scenario.assertSame("ev20", "ev21");
         }
     }
 

@@ -3,6 +3,7 @@ package dev.pgapply.worker.catalog;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.tablesync.TableSyncState;
+import dev.pgapply.worker.stats.TableProgress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,11 @@ public record SubscriptionTable(
     /** A table that is not copied yet. */
     public static SubscriptionTable init(QualifiedName table) {
         return new SubscriptionTable(table, TableSyncState.INIT, null, 0, 0, null);
+    }
+
+    /** As people see it while no copy of it runs; nothing is estimated. */
+    public TableProgress progress() {
+        return new TableProgress(table, state.code(), syncLsn, rowsCopied, -1, bytesCopied, -1, error);
     }
 
     /** A table that takes changes without having been copied. */

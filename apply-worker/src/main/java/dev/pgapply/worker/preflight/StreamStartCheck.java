@@ -21,7 +21,6 @@ import dev.pgapply.worker.publisher.ReplicationSlot;
 import dev.pgapply.worker.publisher.ReplicationSlots;
 import dev.pgapply.worker.publisher.TimelineHistory;
 import dev.pgapply.worker.stats.SubscriptionStats;
-import dev.pgapply.worker.stats.TableProgress;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -150,15 +149,7 @@ public final class StreamStartCheck {
     private SubscribedTables subscribedTables(ControlSession control, SubscriptionRow row) {
         List<SubscriptionTable> tables = control.tables(row);
         for (SubscriptionTable table : tables) {
-            stats.setTable(new TableProgress(
-                    table.table(),
-                    table.state().code(),
-                    table.syncLsn(),
-                    table.rowsCopied(),
-                    -1,
-                    table.bytesCopied(),
-                    -1,
-                    table.error()));
+            stats.setTable(table.progress());
         }
         return ControlSession.subscribed(tables);
     }

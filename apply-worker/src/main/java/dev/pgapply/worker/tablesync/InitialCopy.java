@@ -24,7 +24,6 @@ import dev.pgapply.worker.publisher.SlotCreation;
 import dev.pgapply.worker.publisher.SlotCreation.Created;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
-import dev.pgapply.worker.stats.TableProgress;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
 import java.util.ArrayList;
@@ -179,7 +178,7 @@ public final class InitialCopy {
                 .map(table -> new SubscriptionTable(table.name(), TableSyncState.SYNCDONE, point, 0, 0, null))
                 .toList();
         for (SubscriptionTable table : tables) {
-            stats.setTable(new TableProgress(table.table(), table.state().code(), point, 0, -1, 0, -1, null));
+            stats.setTable(table.progress());
         }
         return state.slotCreated(target, row, SlotState.READY, point, tables);
     }

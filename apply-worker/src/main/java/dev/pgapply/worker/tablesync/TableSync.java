@@ -10,7 +10,6 @@ import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.worker.apply.TableHold;
 import dev.pgapply.worker.catalog.SubscriptionTable;
-import dev.pgapply.worker.stats.TableProgress;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -270,16 +269,7 @@ public final class TableSync implements AutoCloseable {
 
     private void show(SubscriptionTable table) {
         states.record(target, table);
-        context.stats()
-                .setTable(new TableProgress(
-                        table.table(),
-                        table.state().code(),
-                        table.syncLsn(),
-                        table.rowsCopied(),
-                        -1,
-                        table.bytesCopied(),
-                        -1,
-                        table.error()));
+        context.stats().setTable(table.progress());
     }
 
     /** s becomes r once the subscription's progress has passed the table's sync LSN. */

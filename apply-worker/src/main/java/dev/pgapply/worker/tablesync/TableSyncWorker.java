@@ -20,7 +20,6 @@ import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.ReplicationSlots;
 import dev.pgapply.worker.publisher.SlotCreation;
 import dev.pgapply.worker.stats.SubscriptionStats;
-import dev.pgapply.worker.stats.TableProgress;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -297,20 +296,10 @@ final class TableSyncWorker implements Runnable {
         if (known == null) {
             throw new IllegalStateException("table " + table + " is not known");
         }
-        states.record(
-                connection,
-                new SubscriptionTable(
-                        table, TableSyncState.SYNCDONE, syncLsn, known.rowsCopied(), known.bytesCopied(), null));
-        context.stats()
-                .setTable(new TableProgress(
-                        table,
-                        TableSyncState.SYNCDONE.code(),
-                        syncLsn,
-                        known.rowsCopied(),
-                        -1,
-                        known.bytesCopied(),
-                        -1,
-                        null));
+        SubscriptionTable synchronised = new SubscriptionTable(
+                table, TableSyncState.SYNCDONE, syncLsn, known.rowsCopied(), known.bytesCopied(), null);
+        states.record(connection, synchronised);
+        context.stats().setTable(synchronised.progress());
         log.info(
                 "subscription \"{}\": table \"{}\" is synchronised as of {}, its changes are taken from the stream",
                 context.options().name(),
