@@ -27,7 +27,7 @@ class TwoPathsIT {
     void steps_sent_together_do_what_they_do_one_by_one(boolean binary) {
         long seed = RunOptions.seed();
         System.out.println("TwoPathsIT seed " + seed + ": rerun with -Dpgapply.seed=" + seed);
-        int rounds = Math.max(1, RunOptions.seeds() / 4);
+        int rounds = Math.max(1, RunOptions.seeds() / 10);
         List<String> onTargets = Stream.concat(RandomChanges.ON_TARGETS.stream(), RandomChanges.WATCHED.stream())
                 .toList();
         try (DialectFixture both =
