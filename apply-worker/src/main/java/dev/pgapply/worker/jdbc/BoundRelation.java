@@ -16,9 +16,15 @@ import java.util.List;
  * @param target how UPDATE and DELETE name it: ONLY it, so that inheriting tables are not reached (SEMANTICS 1.7, 12)
  * @param columns the remote columns that are applied, in the publisher's order
  * @param key the columns that find a row
+ * @param variant tells apart statements of the same text that were prepared for other types
  */
 record BoundRelation(
-        RelationMapEntry entry, String table, String target, List<BoundColumn> columns, List<BoundColumn> key) {
+        RelationMapEntry entry,
+        String table,
+        String target,
+        List<BoundColumn> columns,
+        List<BoundColumn> key,
+        String variant) {
 
     static BoundRelation bind(RelationMapEntry entry, TypeCatalog types) {
         TargetTable table = entry.target();
@@ -51,7 +57,8 @@ record BoundRelation(
         }
         String name = Identifiers.quote(table.name());
         boolean plain = table.kind() == TargetTable.Kind.PLAIN;
-        return new BoundRelation(entry, name, plain ? "ONLY " + name : name, List.copyOf(columns), List.copyOf(key));
+        return new BoundRelation(
+                entry, name, plain ? "ONLY " + name : name, List.copyOf(columns), List.copyOf(key), variant(columns));
     }
 
     /** PostgreSQL's apply worker runs no executor statement, so that these never fire there (SEMANTICS S-15). */
@@ -68,8 +75,7 @@ record BoundRelation(
                         + Identifiers.quote(firing.get(0)) + " (or DISABLE RULE)");
     }
 
-    /** Tells apart statements of the same text that were prepared for other types. */
-    String variant() {
+    private static String variant(List<BoundColumn> columns) {
         StringBuilder types = new StringBuilder();
         for (BoundColumn column : columns) {
             types.append(column.local().type()).append(' ');
