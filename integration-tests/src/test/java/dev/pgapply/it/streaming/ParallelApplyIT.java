@@ -362,17 +362,7 @@ class ParallelApplyIT {
         DatabasePair pair = pair(RunOptions.publisherVersion(), "sub");
         try (StreamingEngine engine = start(pair)) {
             pair.publisher().execute("INSERT INTO sub SELECT g, 'old' FROM generate_series(1, 100) g");
-            Session session = engine.begin().execute("""
-                    DO $$ BEGIN
-                      FOR i IN 1..3000 LOOP
-                        BEGIN
-                          INSERT INTO sub VALUES (1000 + i, repeat('s', 100));
-                          UPDATE sub SET v = 'seen ' || i WHERE id = 1 + i % 100;
-                          IF i % 2 = 0 THEN RAISE EXCEPTION 'undo'; END IF;
-                        EXCEPTION WHEN raise_exception THEN NULL;
-                        END;
-                      END LOOP;
-                    END $$""");
+            Session session = engine.begin().execute(Session.subtransactionsHalfUndone(3000));
             engine.awaitSegments(session, 1);
             session.commit();
 

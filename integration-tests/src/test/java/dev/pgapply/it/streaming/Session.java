@@ -61,4 +61,19 @@ final class Session implements AutoCloseable {
             throw new IllegalStateException(e);
         }
     }
+
+    /** Subtransactions that each insert and update a row of table sub, every second one of which is rolled back. */
+    static String subtransactionsHalfUndone(int count) {
+        return """
+                DO $$ BEGIN
+                  FOR i IN 1..%d LOOP
+                    BEGIN
+                      INSERT INTO sub VALUES (1000 + i, repeat('s', 100));
+                      UPDATE sub SET v = 'seen ' || i WHERE id = 1 + i %% 100;
+                      IF i %% 2 = 0 THEN RAISE EXCEPTION 'undo'; END IF;
+                    EXCEPTION WHEN raise_exception THEN NULL;
+                    END;
+                  END LOOP;
+                END $$""".formatted(count);
+    }
 }

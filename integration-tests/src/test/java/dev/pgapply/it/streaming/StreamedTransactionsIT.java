@@ -168,17 +168,7 @@ class StreamedTransactionsIT {
                 .publish("sub");
         try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
             pair.publisher().execute("INSERT INTO sub SELECT g, 'old' FROM generate_series(1, 100) g");
-            Session session = engine.begin().execute("""
-                    DO $$ BEGIN
-                      FOR i IN 1..6000 LOOP
-                        BEGIN
-                          INSERT INTO sub VALUES (1000 + i, repeat('s', 100));
-                          UPDATE sub SET v = 'seen ' || i WHERE id = 1 + i % 100;
-                          IF i % 2 = 0 THEN RAISE EXCEPTION 'undo'; END IF;
-                        EXCEPTION WHEN raise_exception THEN NULL;
-                        END;
-                      END LOOP;
-                    END $$""");
+            Session session = engine.begin().execute(Session.subtransactionsHalfUndone(6000));
             engine.awaitSpooled(session, SOME);
             session.commit();
 

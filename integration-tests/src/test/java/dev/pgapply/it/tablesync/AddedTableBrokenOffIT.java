@@ -31,6 +31,13 @@ class AddedTableBrokenOffIT {
                 () -> pair.publisher().number("SELECT count(*) FROM (" + SLOTS + " AND temporary) s") == 1);
     }
 
+    /** A resync whose slot waits for the statement's transaction. */
+    private static void resyncHeldUpBy(Statement open, SyncedEngine engine, DatabasePair pair) throws SQLException {
+        open.execute("INSERT INTO busy VALUES (1)");
+        engine.requireResync("public.t");
+        awaitTemporarySlot(pair);
+    }
+
     @Test
     void sigterm_in_the_middle_of_a_copy_leaves_nothing_and_the_next_start_redoes_it() {
         DatabasePair pair = table();
@@ -58,9 +65,7 @@ class AddedTableBrokenOffIT {
                 Connection waited = pair.publisher().connect();
                 Statement open = waited.createStatement()) {
             waited.setAutoCommit(false);
-            open.execute("INSERT INTO busy VALUES (1)");
-            engine.requireResync("public.t");
-            awaitTemporarySlot(pair);
+            resyncHeldUpBy(open, engine, pair);
 
             engine.killAndStart();
 
@@ -86,9 +91,7 @@ class AddedTableBrokenOffIT {
                 Connection waited = pair.publisher().connect();
                 Statement open = waited.createStatement()) {
             waited.setAutoCommit(false);
-            open.execute("INSERT INTO busy VALUES (1)");
-            engine.requireResync("public.t");
-            awaitTemporarySlot(pair);
+            resyncHeldUpBy(open, engine, pair);
             engine.process().killNine();
 
             EngineCommand drop = EngineCommand.run(
