@@ -27,14 +27,13 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The running process: HTTP first, because a port that is taken must end it before anything is touched, then the subscriptions. Ends by
- * SIGTERM or Ctrl-C with exit code 0, within 8 s.
+ * The running process: HTTP first, because a port that is taken must end it before anything is touched, then the subscriptions. Ends as
+ * its {@link Ending} says, in order and within 8 s.
  */
 final class Engine implements EngineRunner {
 
@@ -48,9 +47,11 @@ final class Engine implements EngineRunner {
     private final SecureRandom random = new SecureRandom();
     private final SubscriptionCatalog catalog = new SubscriptionCatalog(random);
     private final Terminal terminal;
+    private final Ending ending;
 
-    Engine(Terminal terminal) {
+    Engine(Terminal terminal, Ending ending) {
         this.terminal = terminal;
+        this.ending = ending;
     }
 
     @Override
@@ -66,11 +67,19 @@ final class Engine implements EngineRunner {
         HttpAddress bound = rest.start(config.httpAddress());
         log.info("listening on http://{}, state directory {}", bound, state.path());
         ProgressDisplay progress = new ProgressDisplay(statistics, terminal, ticker);
-        endWithZeroOnSignal(launcher, progress);
+        ending.prepare(() -> stop(launcher, progress));
         launcher.start();
         progress.start();
         started.accept(bound);
-        waitForEver();
+        ending.await();
+        rest.close();
+    }
+
+    private static void stop(ApplyLauncher launcher, ProgressDisplay progress) {
+        log.info("stopping");
+        progress.close();
+        launcher.stop(STOP_WITHIN);
+        log.info("stopped");
     }
 
     /** @param folder the subscription's own, for its spool */
@@ -116,27 +125,5 @@ final class Engine implements EngineRunner {
                 life.resync(table);
             }
         };
-    }
-
-    /** A JVM that a signal ends would exit with 143; the hook's halt makes an orderly end a 0. */
-    private static void endWithZeroOnSignal(ApplyLauncher launcher, ProgressDisplay progress) {
-        Runtime.getRuntime()
-                .addShutdownHook(new Thread(
-                        () -> {
-                            log.info("stopping");
-                            progress.close();
-                            launcher.stop(STOP_WITHIN);
-                            log.info("stopped");
-                            Runtime.getRuntime().halt(0);
-                        },
-                        "shutdown"));
-    }
-
-    private static void waitForEver() {
-        try {
-            new CountDownLatch(1).await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
 
 /** The entry point of the process: gives the command line the outside world. */
 public final class Main {
@@ -22,9 +23,29 @@ public final class Main {
     public static void main(String[] arguments) {
         Map<String, String> environment = System.getenv();
         Terminal terminal = new Terminal(stream(FileDescriptor.err), isInteractive(environment), columns(environment));
-        CommandContext context = new CommandContext(
-                environment, System.getProperty("user.name", ""), stream(FileDescriptor.out), terminal, version());
-        System.exit(Cli.execute(context, new Engine(terminal), arguments));
+        System.exit(execute(environment, stream(FileDescriptor.out), terminal, Ending.bySignal(), arguments));
+    }
+
+    /**
+     * One command in a JVM that goes on afterwards, such as a test's. It takes over the JVM's logging, so there is one at a time.
+     *
+     * @param end ends the command {@code run} when it is counted down
+     * @return the exit code
+     */
+    public static int execute(
+            Map<String, String> environment,
+            PrintStream out,
+            Terminal terminal,
+            CountDownLatch end,
+            String... arguments) {
+        return execute(environment, out, terminal, Ending.byLatch(end), arguments);
+    }
+
+    private static int execute(
+            Map<String, String> environment, PrintStream out, Terminal terminal, Ending ending, String... arguments) {
+        CommandContext context =
+                new CommandContext(environment, System.getProperty("user.name", ""), out, terminal, version());
+        return Cli.execute(context, new Engine(terminal, ending), arguments);
     }
 
     private static PrintStream stream(FileDescriptor descriptor) {

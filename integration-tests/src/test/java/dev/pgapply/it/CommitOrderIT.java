@@ -24,7 +24,7 @@ class CommitOrderIT {
 
     @Test
     void a_transaction_that_began_first_and_commits_last_is_applied_last_and_once() throws SQLException {
-        try (Scenario scenario = Scenario.shared()) {
+        try (Scenario scenario = Scenario.shared().ownProcess()) {
             scenario.onBoth("CREATE TABLE t(id int PRIMARY KEY, v text)", "CREATE TABLE log(v text)")
                     .publish("t", "log");
             scenario.publisher().execute("INSERT INTO t VALUES (0, 'none')");
@@ -52,8 +52,9 @@ class CommitOrderIT {
         try (PostgresServer quiet = PostgresServer.publisher(RunOptions.publisherVersion())
                         .setting("autovacuum", "off")
                         .start();
-                Scenario scenario =
-                        Scenario.of(DatabasePair.on(quiet, SharedServers.target(RunOptions.targetVersion())))) {
+                Scenario scenario = Scenario.of(
+                                DatabasePair.on(quiet, SharedServers.target(RunOptions.targetVersion())))
+                        .ownProcess()) {
             scenario.onBoth("CREATE TABLE log(v text)").publish("log").start();
 
             int adjacent = 0;

@@ -71,7 +71,7 @@ class FirstCopyIT {
 
     @Test
     void o02_a_blocked_slot_creation_is_shown_everywhere_and_survives_a_kill() throws Exception {
-        try (Scenario scenario = Scenario.shared();
+        try (Scenario scenario = Scenario.shared().ownProcess();
                 Connection blocking = scenario.publisher().connect();
                 Statement open = blocking.createStatement()) {
             scenario.onBoth("CREATE TABLE o02(id int PRIMARY KEY, v text)").publish("o02");

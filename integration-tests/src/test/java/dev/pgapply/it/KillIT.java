@@ -27,8 +27,9 @@ class KillIT {
         try (PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
                         .durable()
                         .start();
-                Scenario scenario =
-                        Scenario.of(DatabasePair.on(SharedServers.publisher(RunOptions.publisherVersion()), target))) {
+                Scenario scenario = Scenario.of(
+                                DatabasePair.on(SharedServers.publisher(RunOptions.publisherVersion()), target))
+                        .ownProcess()) {
             rounds(scenario, RunOptions.number(3, 20), round -> {
                 scenario.engine().killNine();
                 scenario.engine().start();
@@ -80,8 +81,9 @@ class KillIT {
         try (PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
                         .durable()
                         .start();
-                Scenario scenario =
-                        Scenario.of(DatabasePair.on(SharedServers.publisher(RunOptions.publisherVersion()), target))) {
+                Scenario scenario = Scenario.of(
+                                DatabasePair.on(SharedServers.publisher(RunOptions.publisherVersion()), target))
+                        .ownProcess()) {
             CounterWriters.prepare(scenario.pair());
             String consistent = "SELECT (SELECT coalesce(sum(n), 0) FROM f02cnt) = (SELECT count(*) FROM f02)"
                     + " AND (SELECT count(*) FROM f02) = (SELECT count(*) FROM f02log)";

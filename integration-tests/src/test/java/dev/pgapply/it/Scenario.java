@@ -28,7 +28,8 @@ final class Scenario implements AutoCloseable {
     private final DatabasePair pair;
     private final Map<String, String> options = new LinkedHashMap<>();
     private final List<String> jvmOptions = new ArrayList<>();
-    private String heap = "128m";
+    private boolean ownProcess;
+    private @Nullable String heap;
     private String publisherUrl;
     private String targetUrl;
     private @Nullable Subscriber subscriber;
@@ -56,6 +57,12 @@ final class Scenario implements AutoCloseable {
 
     Scenario jvmOption(String option) {
         jvmOptions.add(option);
+        return this;
+    }
+
+    /** The engine runs in a JVM of its own, so that it can be killed. */
+    Scenario ownProcess() {
+        ownProcess = true;
         return this;
     }
 
@@ -128,7 +135,13 @@ final class Scenario implements AutoCloseable {
     }
 
     private EngineProcess engineBuilder() {
-        EngineProcess.Builder builder = EngineProcess.of(config()).heap(heap);
+        EngineProcess.Builder builder = EngineProcess.of(config());
+        if (heap != null) {
+            builder.heap(heap);
+        }
+        if (ownProcess) {
+            builder.ownProcess();
+        }
         jvmOptions.forEach(builder::jvmOption);
         return builder.start();
     }

@@ -21,7 +21,8 @@ class SmokeIT {
         System.out.println("seed " + seed);
         try (PostgresServer publisher = PostgresServer.publisher(version).start();
                 PostgresServer target = PostgresServer.target(version).start();
-                Scenario scenario = Scenario.of(DatabasePair.on(publisher, target))) {
+                Scenario scenario =
+                        Scenario.of(DatabasePair.on(publisher, target)).ownProcess()) {
             Workload.prepare(scenario.pair());
             EngineCommand check = EngineCommand.check(scenario.config());
             assertThat(check.exit()).as(check.output()).isZero();

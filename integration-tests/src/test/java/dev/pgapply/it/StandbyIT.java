@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class StandbyIT {
 
     private static Scenario following() {
-        Scenario scenario = Scenario.shared();
+        Scenario scenario = Scenario.shared().ownProcess();
         scenario.onBoth("CREATE TABLE log(v int)").publish("log").start();
         return scenario;
     }

@@ -72,7 +72,8 @@ class BadInputIT {
     @Test
     void a_taken_port_or_state_directory_ends_run_with_1() throws IOException {
         try (DatabasePair pair = pair();
-                EngineProcess engine = EngineProcess.start(pair.config())) {
+                EngineProcess engine =
+                        EngineProcess.of(pair.config()).ownProcess().start()) {
             engine.awaitStreaming();
             EngineConfig samePort = engine.config().forAnotherEngine();
             Files.writeString(

@@ -100,7 +100,7 @@ class CommandsIT {
             EngineConfig config = pair.config();
             try (Connection blocking = pair.publisher().connect();
                     Statement statement = blocking.createStatement();
-                    EngineProcess engine = EngineProcess.start(config)) {
+                    EngineProcess engine = EngineProcess.of(config).ownProcess().start()) {
                 blocking.setAutoCommit(false);
                 statement.execute("INSERT INTO t VALUES (1, 'not committed yet')");
                 engine.awaitStatus("waiting_for_slot");
@@ -122,7 +122,8 @@ class CommandsIT {
     @Test
     void a_second_engine_stands_by_refuses_commands_and_takes_over() {
         try (DatabasePair pair = pair();
-                EngineProcess first = EngineProcess.start(pair.config())) {
+                EngineProcess first =
+                        EngineProcess.of(pair.config()).ownProcess().start()) {
             first.awaitStreaming();
             try (EngineProcess second = EngineProcess.start(first.config().forAnotherEngine())) {
                 second.awaitStatus(pair.name(), Wait.SOON, Set.of("standby"));

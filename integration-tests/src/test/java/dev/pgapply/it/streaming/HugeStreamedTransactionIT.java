@@ -19,7 +19,7 @@ class HugeStreamedTransactionIT {
         String whole = Integer.toString(rows - rows / 1000 + 1);
         try (StreamingEngine engine = StreamingEngine.start(
                         pair,
-                        RunOptions.longRun() ? "256m" : "64m",
+                        builder -> builder.heap(RunOptions.longRun() ? "256m" : "64m"),
                         "batch",
                         "{ max_bytes: 4MB }",
                         "receive_queue",

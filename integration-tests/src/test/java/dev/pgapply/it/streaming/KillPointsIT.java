@@ -3,6 +3,7 @@ package dev.pgapply.it.streaming;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TornReadPoller;
@@ -59,8 +60,8 @@ class KillPointsIT {
             DatabasePair pair = DatabasePair.on(publisher, target)
                     .onBoth("CREATE TABLE t(id int PRIMARY KEY, v text)", "CREATE TABLE small(id int PRIMARY KEY)")
                     .publish("t", "small");
-            try (StreamingEngine engine =
-                    StreamingEngine.start(pair, "128m", "streaming", mode, "batch", "{ max_rows: 200 }")) {
+            try (StreamingEngine engine = StreamingEngine.start(
+                    pair, EngineProcess.Builder::ownProcess, "streaming", mode, "batch", "{ max_rows: 200 }")) {
                 List<Victim> victims = new ArrayList<>(List.of(Victim.values()));
                 Collections.shuffle(victims, random);
                 int round = 0;

@@ -36,7 +36,7 @@ class MessagesAndOriginsIT {
         String origin = "o_" + pair.name();
         Database publisher = pair.publisher();
         publisher.execute("SELECT pg_replication_origin_create('" + origin + "')");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "streaming", mode)) {
+        try (StreamingEngine engine = StreamingEngine.start(pair, "streaming", mode)) {
             publisher.execute(
                     "BEGIN",
                     "INSERT INTO x08 VALUES (1)",
@@ -97,7 +97,7 @@ class MessagesAndOriginsIT {
                     .publications("pb")
                     .option("origin", "none")
                     .build();
-            try (EngineProcess engine = EngineProcess.of(config).heap("128m").start()) {
+            try (EngineProcess engine = EngineProcess.start(config)) {
                 engine.awaitStatus("there", LONG_ENOUGH, Set.of("streaming"));
                 engine.awaitStatus("back", LONG_ENOUGH, Set.of("streaming"));
                 pair.publisher().execute("INSERT INTO x08 VALUES (4)");

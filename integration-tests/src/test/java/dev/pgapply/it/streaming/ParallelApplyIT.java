@@ -6,10 +6,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.EngineCommand;
+import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TornReadPoller;
 import dev.pgapply.it.support.Wait;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,11 +32,16 @@ class ParallelApplyIT {
     }
 
     private static StreamingEngine start(DatabasePair pair, String... options) {
+        return start(pair, UnaryOperator.identity(), options);
+    }
+
+    private static StreamingEngine start(
+            DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, String... options) {
         String[] all = new String[options.length + 2];
         System.arraycopy(options, 0, all, 0, options.length);
         all[options.length] = "streaming";
         all[options.length + 1] = "parallel";
-        return StreamingEngine.start(pair, "128m", all);
+        return StreamingEngine.start(pair, how, all);
     }
 
     private static String rows(String table, int from, int to, String letter) {
@@ -128,7 +135,7 @@ class ParallelApplyIT {
     void ordinary_and_streamed_changes_of_a_row_keep_their_order(int version, String mode) {
         RunOptions.takenByLongRunOnly(version < 18);
         DatabasePair pair = pair(version, "o", "big", "late");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "streaming", mode);
+        try (StreamingEngine engine = StreamingEngine.start(pair, "streaming", mode);
                 Session blocker = new Session(pair.target())) {
             Session slow = engine.begin().execute(rows("big", 1, 1000, "s"));
             for (int i = 1; i <= 20; i++) {
@@ -342,7 +349,7 @@ class ParallelApplyIT {
     @Test
     void a_killed_engine_loses_nothing_in_a_segment_and_behind_the_last_one() {
         DatabasePair pair = pair(RunOptions.publisherVersion(), "k");
-        try (StreamingEngine engine = start(pair)) {
+        try (StreamingEngine engine = start(pair, EngineProcess.Builder::ownProcess)) {
             Session session = engine.begin().execute(rows("k", 1, 1000, "a"));
             engine.awaitSegments(session, 1);
             engine.killAndStart();

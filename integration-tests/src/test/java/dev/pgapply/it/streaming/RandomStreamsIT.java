@@ -3,6 +3,7 @@ package dev.pgapply.it.streaming;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.RunOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ class RandomStreamsIT {
             pair.publisher()
                     .execute("ALTER DATABASE " + pair.name() + " SET debug_logical_replication_streaming = immediate");
         }
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair, EngineProcess.Builder::ownProcess)) {
             List<Client> clients = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
                 clients.add(new Client(engine, i * KEYS_OF_A_CLIENT, random));

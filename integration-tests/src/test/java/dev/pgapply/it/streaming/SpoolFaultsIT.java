@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.TableComparison;
 import dev.pgapply.it.support.Wait;
 import java.io.IOException;
@@ -28,7 +29,7 @@ class SpoolFaultsIT {
 
     @Test
     void a_killed_engine_is_sent_the_stream_again_and_leaves_no_file() throws IOException {
-        try (StreamingEngine engine = StreamingEngine.start(pair(), "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair(), EngineProcess.Builder::ownProcess)) {
             Session session = engine.begin().execute(rows(1, 1000));
             engine.awaitSpooled(session, SOME);
             Path leftover = engine.spoolFiles().get(0);
@@ -47,7 +48,7 @@ class SpoolFaultsIT {
 
     @Test
     void a_file_that_somebody_has_cut_is_noticed_and_the_stream_sent_again() throws IOException {
-        try (StreamingEngine engine = StreamingEngine.start(pair(), "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair())) {
             Session session = engine.begin().execute(rows(1, 1000));
             engine.awaitSpooled(session, SOME);
             Files.write(engine.spoolFiles().get(0), new byte[17]);
@@ -66,7 +67,7 @@ class SpoolFaultsIT {
 
     @Test
     void a_directory_that_cannot_be_written_is_named_and_nothing_is_lost() throws IOException {
-        try (StreamingEngine engine = StreamingEngine.start(pair(), "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair())) {
             Files.delete(engine.spoolDirectory());
             Files.writeString(engine.spoolDirectory(), "no directory");
             Session session = engine.begin().execute(rows(1, 1000));
@@ -84,7 +85,7 @@ class SpoolFaultsIT {
     @Test
     void a_full_spool_names_its_limit_and_others_are_safe() {
         DatabasePair pair = pair();
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "spool", "{ max_bytes: 100kB }")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair, "spool", "{ max_bytes: 100kB }")) {
             pair.publisher().execute("INSERT INTO small VALUES (1)");
             Session session = engine.begin().execute(rows(1, 2000));
 
@@ -104,7 +105,7 @@ class SpoolFaultsIT {
     @Test
     void a_stop_in_the_middle_of_a_replay_ends_in_time_and_commits_nothing_of_it() {
         DatabasePair pair = pair();
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m", "batch", "{ max_rows: 100 }");
+        try (StreamingEngine engine = StreamingEngine.start(pair, "batch", "{ max_rows: 100 }");
                 Session lock = new Session(pair.target())) {
             Session session = engine.begin().execute(rows(1, 5000));
             engine.awaitSpooled(session, SOME);

@@ -40,7 +40,7 @@ class StreamedTransactionsIT {
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE x02(id int PRIMARY KEY, v text)")
                 .publish("x02");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m");
+        try (StreamingEngine engine = StreamingEngine.start(pair);
                 TornReadPoller poller = TornReadPoller.start(
                         pair.target(), "SELECT count(*) FROM x02 WHERE v LIKE 'b%' OR v LIKE 'e%'", "0")) {
             Session first =
@@ -84,7 +84,7 @@ class StreamedTransactionsIT {
         pair.publisher().execute("CREATE TABLE ddl(id int PRIMARY KEY, v text)");
         pair.target().execute("CREATE TABLE ddl(w text, v text, id int PRIMARY KEY, x int)");
         pair.onBoth("CREATE TABLE other(id int PRIMARY KEY)").publish("ddl", "other");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair)) {
             pair.publisher().execute(rows("ddl", 1, 10, "o"));
             Session session = engine.begin()
                     .execute(
@@ -118,7 +118,7 @@ class StreamedTransactionsIT {
     void an_alter_that_is_rolled_back_with_its_stream_leaves_no_trace(int version) {
         DatabasePair pair = pair(version);
         pair.onBoth("CREATE TABLE ddl(id int PRIMARY KEY, v text)").publish("ddl");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair)) {
             pair.publisher().execute(rows("ddl", 1, 10, "o"));
             Session session = engine.begin()
                     .execute(
@@ -141,7 +141,7 @@ class StreamedTransactionsIT {
     void an_alter_that_is_rolled_back_to_a_savepoint_leaves_no_trace(int version) {
         DatabasePair pair = pair(version);
         pair.onBoth("CREATE TABLE ddl(id int PRIMARY KEY, v text)").publish("ddl");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair)) {
             pair.publisher().execute(rows("ddl", 1, 10, "o"));
             Session session = engine.begin()
                     .execute(
@@ -166,7 +166,7 @@ class StreamedTransactionsIT {
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE sub(id int PRIMARY KEY, v text)")
                 .publish("sub");
-        try (StreamingEngine engine = StreamingEngine.start(pair, "128m")) {
+        try (StreamingEngine engine = StreamingEngine.start(pair)) {
             pair.publisher().execute("INSERT INTO sub SELECT g, 'old' FROM generate_series(1, 100) g");
             Session session = engine.begin().execute(Session.subtransactionsHalfUndone(6000));
             engine.awaitSpooled(session, SOME);

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -30,7 +31,7 @@ final class StreamingEngine implements AutoCloseable {
     private final EngineProcess engine;
     private final List<Session> sessions = new ArrayList<>();
 
-    private StreamingEngine(DatabasePair pair, String heap, String... options) {
+    private StreamingEngine(DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, String... options) {
         this.pair = pair;
         // A setting of the database reaches its walsenders, so that the shared servers can stay as they are.
         pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET logical_decoding_work_mem = '64kB'");
@@ -43,12 +44,17 @@ final class StreamingEngine implements AutoCloseable {
             builder.option(options[i], options[i + 1]);
         }
         this.config = builder.build();
-        this.engine = EngineProcess.of(config).heap(heap).start();
+        this.engine = how.apply(EngineProcess.of(config)).start();
     }
 
     /** Starts one for the pair, which it closes at its end, and waits until it streams. */
-    static StreamingEngine start(DatabasePair pair, String heap, String... options) {
-        StreamingEngine started = new StreamingEngine(pair, heap, options);
+    static StreamingEngine start(DatabasePair pair, String... options) {
+        return start(pair, UnaryOperator.identity(), options);
+    }
+
+    /** The same, with a word on how the engine is started, such as in a process that can be killed. */
+    static StreamingEngine start(DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, String... options) {
+        StreamingEngine started = new StreamingEngine(pair, how, options);
         started.engine.awaitStreaming();
         return started;
     }
@@ -173,7 +179,7 @@ final class StreamingEngine implements AutoCloseable {
         TableComparison.of(pair).assertSame(tables);
     }
 
-    /** SIGKILL and a new start. */
+    /** SIGKILL and a new start; only for an engine in its own process. */
     void killAndStart() {
         engine.killNine();
         engine.start();

@@ -96,8 +96,7 @@ class StreamingModesIT {
                     .option("streaming", MODES.get(i))
                     .option("two_phase", String.valueOf(twoPhase));
         }
-        try (EngineProcess engine =
-                EngineProcess.of(builder.build()).heap("256m").start()) {
+        try (EngineProcess engine = EngineProcess.start(builder.build())) {
             for (String mode : MODES) {
                 engine.awaitStatus(pair.name() + "_" + mode, LONG_ENOUGH, Set.of("streaming"));
             }

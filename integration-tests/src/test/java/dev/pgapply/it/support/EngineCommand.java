@@ -1,5 +1,6 @@
 package dev.pgapply.it.support;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -22,8 +25,27 @@ public record EngineCommand(int exit, String out, String err) {
 
     private static final Duration AT_MOST = Duration.ofSeconds(90);
 
-    /** Runs {@code java -jar pgapply.jar ARGUMENTS} to its end, with the servers' password in the environment. */
+    /**
+     * Runs {@code java -jar pgapply.jar ARGUMENTS} to its end, with the servers' password in the environment: in this JVM where
+     * {@link EngineProcess} would, else as a process.
+     */
     public static EngineCommand run(String... arguments) {
+        if (!RunOptions.longRun()) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            ByteArrayOutputStream err = new ByteArrayOutputStream();
+            Map<String, String> environment = new TreeMap<>(System.getenv());
+            environment.put(EngineConfig.PASSWORD_VARIABLE, PostgresServer.PASSWORD);
+            Integer exit = EngineInThisJvm.tryCommand(environment, out, err, arguments);
+            if (exit != null) {
+                return new EngineCommand(
+                        exit, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+            }
+        }
+        return runProcess(arguments);
+    }
+
+    /** The same, always as a process. */
+    public static EngineCommand runProcess(String... arguments) {
         Path directory = RunOptions.newDirectory("command");
         List<String> command = new ArrayList<>(java(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")));
         Collections.addAll(command, arguments);

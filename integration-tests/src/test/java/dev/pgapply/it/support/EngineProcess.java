@@ -12,39 +12,31 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine as people run it: {@code java -jar pgapply.jar run -c FILE}. The test's thread owns it; REST may be asked from any
- * thread. A process that is left running is ended at the end of the JVM.
+ * The engine with a configuration: in this JVM, or as people run it, {@code java -jar pgapply.jar run -c FILE}, where a test needs
+ * that, another one runs in this JVM already, or {@code -Plong} is given. The test's thread owns it; REST may be asked from any thread.
  */
 public final class EngineProcess implements Subscriber {
-
-    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
-
-    static {
-        Runtime.getRuntime()
-                .addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "end-engines"));
-    }
 
     private static final Duration CATCH_UP = RunOptions.duration(Duration.ofMinutes(2), Duration.ofMinutes(15));
 
     private final EngineConfig config;
     private final List<String> jvmOptions;
     private final Map<String, String> environment;
+    private final boolean ownProcess;
     private final boolean endedByCaller;
     private final Path log;
     private final RestClient rest;
-    private @Nullable Process process;
+    private @Nullable EngineInstance instance;
 
-    private EngineProcess(
-            EngineConfig config, List<String> jvmOptions, Map<String, String> environment, boolean endedByCaller) {
-        this.config = config;
-        this.endedByCaller = endedByCaller;
-        this.jvmOptions = List.copyOf(jvmOptions);
-        this.environment = Map.copyOf(environment);
+    private EngineProcess(Builder builder) {
+        this.config = builder.config;
+        this.ownProcess = builder.ownProcess;
+        this.endedByCaller = builder.endedByCaller;
+        this.jvmOptions = List.copyOf(builder.jvmOptions);
+        this.environment = Map.copyOf(builder.environment);
         this.log = config.file().resolveSibling("engine.log");
         this.rest = new RestClient(config.port());
     }
@@ -55,31 +47,42 @@ public final class EngineProcess implements Subscriber {
         private final List<String> jvmOptions = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         private final Map<String, String> environment = new TreeMap<>();
 
+        private boolean ownProcess = RunOptions.longRun();
         private boolean endedByCaller;
 
         private Builder(EngineConfig config) {
             this.config = config;
             environment.put(EngineConfig.PASSWORD_VARIABLE, PostgresServer.PASSWORD);
-            heap("128m");
+            heapOption("128m");
         }
 
-        /** The greatest heap, as in {@code -Xmx}; the JVM ends at once when that is not enough. */
+        /** In a JVM of its own: for what only a process has, such as an end by SIGKILL. */
+        public Builder ownProcess() {
+            ownProcess = true;
+            return this;
+        }
+
+        /** The greatest heap, as in {@code -Xmx}, of a JVM of its own, which ends at once when that is not enough. */
         public Builder heap(String size) {
+            heapOption(size);
+            return ownProcess();
+        }
+
+        private void heapOption(String size) {
             jvmOptions.removeIf(option -> option.startsWith("-Xmx") || option.contains("OutOfMemory"));
             jvmOptions.add("-Xmx" + size);
             jvmOptions.add("-XX:+ExitOnOutOfMemoryError");
-            return this;
         }
 
         /** Both compilers and the JVM's own choice of a collector, as people have it: for measurements. */
         public Builder tuned() {
             jvmOptions.removeIf(option -> option.startsWith("-XX:+UseSerial") || option.startsWith("-XX:Tiered"));
-            return this;
+            return ownProcess();
         }
 
         public Builder jvmOption(String option) {
             jvmOptions.add(option);
-            return this;
+            return ownProcess();
         }
 
         /**
@@ -88,7 +91,7 @@ public final class EngineProcess implements Subscriber {
          */
         public Builder endedByCaller() {
             endedByCaller = true;
-            return this;
+            return ownProcess();
         }
 
         public Builder environment(String name, String value) {
@@ -97,7 +100,7 @@ public final class EngineProcess implements Subscriber {
         }
 
         public EngineProcess start() {
-            EngineProcess engine = new EngineProcess(config, jvmOptions, environment, endedByCaller);
+            EngineProcess engine = new EngineProcess(this);
             engine.start();
             return engine;
         }
@@ -115,31 +118,23 @@ public final class EngineProcess implements Subscriber {
     /** Starts it, again after an end; returns at once. Its log goes on in the same file. */
     @Override
     public void start() {
-        if (process != null && process.isAlive()) {
+        EngineInstance known = instance;
+        if (known != null && known.isRunning()) {
             throw new IllegalStateException("the engine runs already");
         }
+        EngineInstance started = ownProcess ? null : EngineInThisJvm.tryStart(config, environment, log);
+        instance = started != null ? started : startJvm();
+    }
+
+    private EngineInstance startJvm() {
         List<String> command = new ArrayList<>(endedByCaller ? List.of("setsid") : List.of());
         command.addAll(EngineCommand.java(jvmOptions));
         command.addAll(List.of("run", "-c", config.file().toString()));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(config.directory().toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-        builder.environment().putAll(environment);
-        try {
-            Process started = builder.start();
-            RUNNING.removeIf(ended -> !ended.isAlive());
-            if (!endedByCaller) {
-                RUNNING.add(started);
-            }
-            process = started;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return EngineJvm.start(command, environment, config.directory(), log, endedByCaller);
     }
 
-    private Process process() {
-        Process current = process;
+    private EngineInstance instance() {
+        EngineInstance current = instance;
         if (current == null) {
             throw new IllegalStateException("the engine was never started");
         }
@@ -154,37 +149,32 @@ public final class EngineProcess implements Subscriber {
         return rest;
     }
 
+    /** The process's id; like all signals, only for one of its own. */
     public long pid() {
-        return process().pid();
+        return instance().process().pid();
     }
 
     public boolean isRunning() {
-        return process().isAlive();
+        return instance().isRunning();
     }
 
     /** SIGKILL; when this returns the process is gone. */
     public void killNine() {
-        process().destroyForcibly();
+        instance().process().destroyForcibly();
         awaitExit(Duration.ofSeconds(30));
     }
 
     /** SIGTERM, and the exit code: the engine has 8 s for it, the test allows 15. */
     public int terminate() {
-        process().destroy();
+        instance().terminate();
         return awaitExit(Duration.ofSeconds(15));
     }
 
     /** Waits for the end and gives the exit code. */
     public int awaitExit(Duration atMost) {
-        try {
-            if (!process().waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new AssertionError("the engine did not end within " + atMost + "\n" + logTail());
-            }
-            return process().exitValue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while waiting for the engine's end", e);
-        }
+        return instance()
+                .awaitExit(atMost)
+                .orElseThrow(() -> new AssertionError("the engine did not end within " + atMost + "\n" + logTail()));
     }
 
     /** SIGSTOP: its connections stay open and it does nothing. */
@@ -310,16 +300,14 @@ public final class EngineProcess implements Subscriber {
     /** Ends it if it runs. CASES.md G6 is checked here for every test: no password in its log. */
     @Override
     public void close() {
-        if (isRunning()) {
-            resume();
-            process().destroy();
-            try {
-                if (!process().waitFor(15, TimeUnit.SECONDS)) {
-                    process().destroyForcibly();
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                process().destroyForcibly();
+        EngineInstance running = instance;
+        if (running != null && running.isRunning()) {
+            if (running instanceof EngineJvm) {
+                resume();
+            }
+            running.terminate();
+            if (running.awaitExit(Duration.ofSeconds(15)).isEmpty()) {
+                killNine();
             }
         }
         if (log().contains(PostgresServer.PASSWORD)) {

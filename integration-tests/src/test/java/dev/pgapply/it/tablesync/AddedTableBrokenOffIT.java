@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.EngineCommand;
+import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.Wait;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -61,7 +62,7 @@ class AddedTableBrokenOffIT {
     @Test
     void a_kill_while_the_slot_is_in_the_making_leaves_no_walsender_to_the_next_start() throws SQLException {
         DatabasePair pair = table();
-        try (SyncedEngine engine = SyncedEngine.start(pair);
+        try (SyncedEngine engine = SyncedEngine.start(pair, EngineProcess.Builder::ownProcess);
                 Connection waited = pair.publisher().connect();
                 Statement open = waited.createStatement()) {
             waited.setAutoCommit(false);
@@ -87,7 +88,7 @@ class AddedTableBrokenOffIT {
     @Test
     void a_drop_after_a_kill_in_the_middle_of_a_copy_leaves_no_slot_and_no_state() throws SQLException {
         DatabasePair pair = table();
-        try (SyncedEngine engine = SyncedEngine.start(pair);
+        try (SyncedEngine engine = SyncedEngine.start(pair, EngineProcess.Builder::ownProcess);
                 Connection waited = pair.publisher().connect();
                 Statement open = waited.createStatement()) {
             waited.setAutoCommit(false);

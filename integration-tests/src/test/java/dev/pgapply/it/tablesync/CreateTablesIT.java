@@ -150,7 +150,7 @@ class CreateTablesIT {
                     .publications(DatabasePair.PUBLICATION)
                     .option("create_tables", "missing")
                     .build();
-            try (EngineProcess engine = EngineProcess.start(config)) {
+            try (EngineProcess engine = EngineProcess.of(config).ownProcess().start()) {
                 try (Connection other = pair.target().connect();
                         Statement statement = other.createStatement()) {
                     other.setAutoCommit(false);

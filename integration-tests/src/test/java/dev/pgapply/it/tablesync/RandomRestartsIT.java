@@ -1,6 +1,7 @@
 package dev.pgapply.it.tablesync;
 
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.RestClient;
 import dev.pgapply.it.support.RunOptions;
@@ -63,7 +64,8 @@ class RandomRestartsIT {
             try (HammeringWriters writers =
                     HammeringWriters.start(pair.publisher(), 3, seed, TABLES.toArray(String[]::new))) {
                 writers.awaitTransactions(10);
-                try (SyncedEngine engine = SyncedEngine.launch(pair, "streaming", "on")) {
+                try (SyncedEngine engine =
+                        SyncedEngine.launch(pair, EngineProcess.Builder::ownProcess, "streaming", "on")) {
                     for (int step = 0; step < RunOptions.number(6, 10); step++) {
                         step(engine);
                         writers.awaitTransactions(random.nextInt(80));

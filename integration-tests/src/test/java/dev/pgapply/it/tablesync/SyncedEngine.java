@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -30,7 +31,7 @@ final class SyncedEngine implements AutoCloseable {
     private final EngineConfig config;
     private final EngineProcess engine;
 
-    private SyncedEngine(DatabasePair pair, String... options) {
+    private SyncedEngine(DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, String... options) {
         this.pair = pair;
         EngineConfig.Builder builder = EngineConfig.subscription(pair.name())
                 .from(pair.publisher())
@@ -40,17 +41,22 @@ final class SyncedEngine implements AutoCloseable {
             builder.option(options[i], options[i + 1]);
         }
         this.config = builder.build();
-        this.engine = EngineProcess.of(config).start();
+        this.engine = how.apply(EngineProcess.of(config)).start();
     }
 
     /** Starts one for the pair, which it closes at its end; does not wait. */
-    static SyncedEngine launch(DatabasePair pair, String... options) {
-        return new SyncedEngine(pair, options);
+    static SyncedEngine launch(DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, String... options) {
+        return new SyncedEngine(pair, how, options);
     }
 
     /** Starts one for the pair, which it closes at its end, and waits until it streams. */
     static SyncedEngine start(DatabasePair pair, String... options) {
-        SyncedEngine started = new SyncedEngine(pair, options);
+        return start(pair, UnaryOperator.identity(), options);
+    }
+
+    /** The same, with a word on how the engine is started, such as in a process that can be killed. */
+    static SyncedEngine start(DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, String... options) {
+        SyncedEngine started = launch(pair, how, options);
         started.engine.awaitStreaming();
         return started;
     }
@@ -126,7 +132,7 @@ final class SyncedEngine implements AutoCloseable {
         TableComparison.of(pair).assertSame(tables);
     }
 
-    /** SIGKILL and a new start. */
+    /** SIGKILL and a new start; only for an engine in its own process. */
     void killAndStart() {
         engine.killNine();
         engine.start();

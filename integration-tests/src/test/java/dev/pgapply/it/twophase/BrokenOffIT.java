@@ -50,7 +50,7 @@ class BrokenOffIT {
     void an_engine_killed_between_a_step_and_its_progress_does_it_once(int version) throws SQLException {
         RunOptions.takenByLongRunOnly(version < 18);
         DatabasePair pair = pair(version);
-        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true)) {
+        try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true)) {
             try (Hold hold = new Hold(pair)) {
                 engine.prepare("g1", "INSERT INTO t VALUES (1, 'p')");
                 engine.awaitPrepared(1);
@@ -88,7 +88,7 @@ class BrokenOffIT {
     @Test
     void an_engine_killed_with_both_steps_done_and_neither_recorded_does_neither_again() throws SQLException {
         DatabasePair pair = pair(18);
-        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true)) {
+        try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true)) {
             try (Hold hold = new Hold(pair)) {
                 engine.prepare("g1", "INSERT INTO t VALUES (1, 'p')");
                 engine.awaitPrepared(1);
@@ -137,7 +137,7 @@ class BrokenOffIT {
     @Test
     void one_that_a_worker_has_prepared_without_its_progress_is_not_executed_again() throws SQLException {
         DatabasePair pair = streaming(pair(18));
-        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
+        try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true, "streaming", "parallel")) {
             try (Hold hold = new Hold(pair)) {
                 engine.prepare("g1", STREAMED);
                 engine.awaitPrepared(1);
@@ -193,7 +193,7 @@ class BrokenOffIT {
             DatabasePair pair = streaming(DatabasePair.on(publisher, target)
                     .onBoth("CREATE TABLE t(id int PRIMARY KEY, v text)")
                     .publish("t"));
-            try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
+            try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true, "streaming", "parallel")) {
                 engine.prepare("g1", insert(1));
                 engine.prepare("g2", STREAMED);
                 engine.awaitPrepared(2);

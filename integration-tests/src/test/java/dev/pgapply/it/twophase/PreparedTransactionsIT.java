@@ -24,7 +24,7 @@ class PreparedTransactionsIT {
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE x03(id int PRIMARY KEY, v text)")
                 .publish("x03");
-        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, twoPhase)) {
+        try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, twoPhase)) {
             engine.prepare("g1", "INSERT INTO x03 VALUES (1, 'p')");
             engine.prepare("g2", "INSERT INTO x03 VALUES (2, 'p')");
             pair.publisher().execute("INSERT INTO x03 VALUES (3, 'n')");
@@ -69,7 +69,7 @@ class PreparedTransactionsIT {
                 .onBoth("CREATE TABLE big(id int PRIMARY KEY, v text)")
                 .publish("big");
         pair.publisher().execute("ALTER DATABASE " + pair.name() + " SET logical_decoding_work_mem = '64kB'");
-        try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", streaming)) {
+        try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true, "streaming", streaming)) {
             engine.prepare(
                     "big",
                     "INSERT INTO big SELECT g, repeat('a', 200) FROM generate_series(1, 2000) g",

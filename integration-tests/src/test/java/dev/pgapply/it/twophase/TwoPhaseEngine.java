@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * An engine between two databases whose publisher prepares transactions. Their names are the publisher's whole server's, so that each
@@ -25,7 +26,8 @@ final class TwoPhaseEngine implements AutoCloseable {
     private final EngineConfig config;
     private final EngineProcess engine;
 
-    private TwoPhaseEngine(DatabasePair pair, boolean twoPhase, String... options) {
+    private TwoPhaseEngine(
+            DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, boolean twoPhase, String... options) {
         this.pair = pair;
         this.proxy = TcpProxy.to(pair.target().server().port());
         EngineConfig.Builder builder = EngineConfig.subscription(pair.name())
@@ -37,19 +39,29 @@ final class TwoPhaseEngine implements AutoCloseable {
             builder.option(options[i], options[i + 1]);
         }
         this.config = builder.build();
-        this.engine = EngineProcess.start(config);
+        this.engine = how.apply(EngineProcess.of(config)).start();
     }
 
     /** Starts one for the pair, which it closes at its end, and waits until it streams. */
     static TwoPhaseEngine start(DatabasePair pair, boolean twoPhase, String... options) {
-        TwoPhaseEngine started = new TwoPhaseEngine(pair, twoPhase, options);
+        return start(pair, UnaryOperator.identity(), twoPhase, options);
+    }
+
+    /** The same, in a process of its own, which can be killed. */
+    static TwoPhaseEngine startProcess(DatabasePair pair, boolean twoPhase, String... options) {
+        return start(pair, EngineProcess.Builder::ownProcess, twoPhase, options);
+    }
+
+    private static TwoPhaseEngine start(
+            DatabasePair pair, UnaryOperator<EngineProcess.Builder> how, boolean twoPhase, String... options) {
+        TwoPhaseEngine started = new TwoPhaseEngine(pair, how, twoPhase, options);
         started.engine.awaitStreaming();
         return started;
     }
 
     /** Starts one with two_phase that is not expected to stream. */
     static TwoPhaseEngine startRefused(DatabasePair pair) {
-        return new TwoPhaseEngine(pair, true);
+        return new TwoPhaseEngine(pair, UnaryOperator.identity(), true);
     }
 
     EngineProcess process() {
@@ -126,7 +138,7 @@ final class TwoPhaseEngine implements AutoCloseable {
         }
     }
 
-    /** SIGKILL and a new start. */
+    /** SIGKILL and a new start; only for an engine in its own process. */
     void killAndStart() {
         engine.killNine();
         engine.start();
