@@ -78,6 +78,11 @@ public final class Bench {
                 StreamedCommitBench streamed = new StreamedCommitBench(publisher, target, bench.scale, bench.rounds);
                 report.add(streamed, streamed.run(StreamedCommitBench.contestants(bench.only)));
             }
+            if (bench.only.contains(IdleBench.NAME) || bench.isEveryWorkload()) {
+                new IdleBench(publisher, target, bench.scale)
+                        .run(bench.appliers(IdleBench.NAME))
+                        .forEach(report::add);
+            }
             report.write();
         }
     }
@@ -86,6 +91,7 @@ public final class Bench {
     private boolean isEveryWorkload() {
         return Arrays.stream(LatencyBench.Load.values()).noneMatch(load -> only.contains(load.workload()))
                 && !only.contains(StreamedCommitBench.NAME)
+                && !only.contains(IdleBench.NAME)
                 && Stream.concat(BenchWorkload.all().stream(), CopyBench.workloads().stream())
                         .noneMatch(workload -> only.contains(workload.name()));
     }

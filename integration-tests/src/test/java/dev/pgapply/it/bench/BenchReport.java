@@ -104,6 +104,25 @@ final class BenchReport {
                 .put("max_ms", latency.percentile(100));
     }
 
+    /** CPU of an idle applier. */
+    void add(IdleBench.Idle idle) {
+        Measurement measured = idle.measurement();
+        double own = idle.percentOfACore(measured.ownCpu());
+        double publisher = idle.percentOfACore(measured.publisherCpu());
+        double target = idle.percentOfACore(measured.targetCpu());
+        String line = String.format(
+                "| %-15s | %-16s | own %.2f %%, publisher %.2f %%, target %.2f %% of a core in %.0f s%n",
+                IdleBench.NAME, idle.contestant(), own, publisher, target, measured.seconds());
+        table.append(line);
+        System.out.print(line);
+        results.addObject()
+                .put("workload", IdleBench.NAME)
+                .put("contestant", idle.contestant())
+                .put("own_percent", own)
+                .put("publisher_percent", publisher)
+                .put("target_percent", target);
+    }
+
     /** From a large transaction's commit to its visibility, in seconds; the ratio is to native's with the same setting. */
     void add(StreamedCommitBench bench, Map<Contestant, List<StreamedCommitBench.Round>> measured) {
         measured.forEach((contestant, rounds) -> {

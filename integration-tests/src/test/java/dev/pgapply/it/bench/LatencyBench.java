@@ -159,9 +159,12 @@ final class LatencyBench {
             throws SQLException, InterruptedException {
         List<Double> millis = new ArrayList<>();
         try (Connection from = publisher.connect();
+                Statement flushed = from.createStatement();
                 Connection to = target.connect();
                 PreparedStatement insert = from.prepareStatement("INSERT INTO single VALUES (?, 1, 'a row')");
                 PreparedStatement visible = to.prepareStatement("SELECT FROM single WHERE id = ?")) {
+            // The server commits asynchronously, and a walsender sends only what is flushed: up to 600 ms later then.
+            flushed.execute("SET synchronous_commit = on");
             for (int i = 1; i <= WARM_UP + commits; i++) {
                 insert.setLong(1, i);
                 insert.executeUpdate();
