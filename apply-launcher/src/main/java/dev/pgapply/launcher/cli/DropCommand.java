@@ -6,10 +6,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.catalog.SubscriptionDrop;
+import dev.pgapply.worker.catalog.SubscriptionDrop.SlotEnd;
 import java.security.SecureRandom;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -23,6 +25,9 @@ final class DropCommand extends PgapplyCommand {
     @Parameters(paramLabel = "NAME", description = "the subscription")
     private String name = "";
 
+    @Option(names = "--keep-slot", description = "leave the slot and do not ask the publisher, which is gone for good")
+    private boolean keepSlot;
+
     DropCommand(CommandContext context) {
         super(context);
     }
@@ -30,7 +35,8 @@ final class DropCommand extends PgapplyCommand {
     @Override
     int execute() {
         SubscriptionOptions options = file.readOne(context(), name);
-        List<String> removed = new SubscriptionDrop(options, new SubscriptionCatalog(new SecureRandom())).run();
+        List<String> removed = new SubscriptionDrop(options, new SubscriptionCatalog(new SecureRandom()))
+                .run(keepSlot ? SlotEnd.KEPT : SlotEnd.DROPPED);
         if (common().json()) {
             ObjectNode json = JsonNodeFactory.instance.objectNode().put("name", name);
             ArrayNode list = json.putArray("removed");

@@ -27,6 +27,14 @@ public final class SubscriptionDrop {
 
     private static final Duration SLOT_PATIENCE = Duration.ofSeconds(10);
 
+    /** What becomes of the slot on the publisher. */
+    public enum SlotEnd {
+        /** Removed; nothing is dropped where that fails. */
+        DROPPED,
+        /** Left alone, and the publisher not asked: for one that is gone for good (ALTER SUBSCRIPTION … SET (slot_name = NONE)). */
+        KEPT
+    }
+
     private final SubscriptionOptions options;
     private final SubscriptionCatalog catalog;
     private final PostgresConnections publisher;
@@ -43,7 +51,7 @@ public final class SubscriptionDrop {
      * @return what was removed, for people
      * @throws ApplyException PRECONDITION if there is no such subscription, or an engine has it; nothing was changed then
      */
-    public List<String> run() {
+    public List<String> run(SlotEnd slotEnd) {
         String application = "pgapply " + options.name() + " drop";
         try (Connection connection = target.openTarget(application)) {
             SubscriptionRow row = catalog.find(connection, options.name());
@@ -56,14 +64,14 @@ public final class SubscriptionDrop {
             }
             SubscriptionIdentity.checkTarget(row, TargetIdentity.read(connection));
             try (Ownership ownership = Ownership.open(target, application, row.subid(), () -> {})) {
-                return asOwner(connection, ownership, row);
+                return asOwner(connection, ownership, row, slotEnd);
             }
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not close a session", e);
         }
     }
 
-    private List<String> asOwner(Connection connection, Ownership ownership, SubscriptionRow row) {
+    private List<String> asOwner(Connection connection, Ownership ownership, SubscriptionRow row, SlotEnd slotEnd) {
         LockHolder holder = ownership.tryAcquire();
         if (holder != null) {
             throw ApplyException.withHint(
@@ -74,7 +82,7 @@ public final class SubscriptionDrop {
         ownership.takeOver(sessions -> {});
         List<String> removed = new ArrayList<>();
         if (row.slotState() != SlotState.NONE) {
-            removed.add(dropSlot(row));
+            removed.add(slotEnd == SlotEnd.KEPT ? kept(row) : dropSlot(row));
         }
         catalog.migrate(connection);
         for (String gid : PreparedTransactionRecord.rollBackAll(connection, row.subid())) {
@@ -87,7 +95,29 @@ public final class SubscriptionDrop {
         return removed;
     }
 
+    private String kept(SubscriptionRow row) {
+        return "no slot: \"" + row.slotName() + "\" is kept; while it stands on "
+                + publisher.url().display() + ", that server keeps WAL for it";
+    }
+
     private String dropSlot(SubscriptionRow row) {
+        try {
+            return dropReachableSlot(row);
+        } catch (ApplyException e) {
+            if (e.kind() != Kind.CONNECTION) {
+                throw e;
+            }
+            throw new ApplyException(
+                    Kind.CONNECTION,
+                    e.getMessage(),
+                    "nothing was dropped; try again when the publisher answers, or with --keep-slot if it is gone for good",
+                    e.sqlState(),
+                    null,
+                    e);
+        }
+    }
+
+    private String dropReachableSlot(SubscriptionRow row) {
         try (Connection replication = publisher.openReplication(options.name())) {
             SubscriptionIdentity.checkPublisher(row, PublisherIdentity.of(replication), options.slotName());
         } catch (SQLException e) {

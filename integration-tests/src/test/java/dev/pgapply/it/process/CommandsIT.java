@@ -8,6 +8,9 @@ import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.RestClient;
 import dev.pgapply.it.support.Wait;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -91,6 +94,38 @@ class CommandsIT {
             assertNothingIsLeft(pair, subid);
             assertThat(drop(engine.config(), pair.name()).exit()).isEqualTo(1);
             assertThat(drop(engine.config(), "nobody").exit()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void a_drop_without_its_publisher_is_refused_unless_the_slot_is_kept() throws IOException {
+        try (DatabasePair pair = pair();
+                EngineProcess engine = EngineProcess.start(pair.config())) {
+            engine.awaitStreaming();
+            engine.stop();
+            long subid = subid(pair);
+            Path file = engine.config().file();
+            String nobodyListens = ":1/";
+            Files.writeString(
+                    file,
+                    engine.config()
+                            .text()
+                            .replaceFirst(":" + pair.publisher().server().port() + "/", nobodyListens));
+
+            EngineCommand refused = EngineCommand.run("drop", "-c", file.toString(), pair.name());
+
+            assertThat(refused.exit()).isEqualTo(1);
+            assertThat(refused.err()).contains("nothing was dropped").contains("--keep-slot");
+            assertThat(subid(pair)).isEqualTo(subid);
+            EngineCommand kept = EngineCommand.run("drop", "-c", file.toString(), "--keep-slot", pair.name());
+            assertThat(kept.output()).contains("no slot: \"" + pair.name() + "\" is kept");
+            assertThat(kept.exit()).isZero();
+            assertThat(pair.target().number("SELECT count(*) FROM pgapply.subscription WHERE subid = " + subid))
+                    .isZero();
+            assertThat(pair.publisher()
+                            .number("SELECT count(*) FROM pg_replication_slots WHERE slot_name = '" + pair.name()
+                                    + "'"))
+                    .isEqualTo(1);
         }
     }
 
