@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A Relation message only stores the remote part; the target is asked when the first change needs it. An entry stays the same
  * object for as long as neither side's description changes, so that a batch can tell by identity that nothing changed.
  */
-public final class RelationMap {
+public final class RelationMap implements Relations {
 
     private final Map<Oid, Slot> slots = new HashMap<>();
 
@@ -41,13 +41,14 @@ public final class RelationMap {
         }
     }
 
-    /** Whether storing this relation would replace a different one that changes may already have been collected for. */
+    @Override
     public boolean willReplace(Relation relation) {
         Slot slot = slots.get(relation.oid());
         return slot != null && !slot.remote.equals(outsideStreamBlock(relation));
     }
 
-    /** Puts a relation in force. An equal one changes nothing: the publisher repeats itself after every invalidation. */
+    /** Puts a relation in force. The publisher repeats itself after every invalidation. */
+    @Override
     public void put(Relation relation) {
         put(relation, nextOrder());
     }
@@ -95,28 +96,18 @@ public final class RelationMap {
         slots.remove(oid);
     }
 
-    /**
-     * The relation in force.
-     *
-     * @throws ApplyException of kind PROTOCOL_VIOLATION if the publisher never described it
-     */
+    @Override
     public Relation remote(Oid oid) {
         return slot(oid).remote;
     }
 
-    /** The open entry, or null if the relation is unknown, was never opened, or its target's description is no longer trusted. */
+    @Override
     public @Nullable RelationMapEntry entry(Oid oid) {
         Slot slot = slots.get(oid);
         return slot != null && slot.open ? slot.entry : null;
     }
 
-    /**
-     * The open entry; opens it first where need be.
-     *
-     * @param describe asks the target for the table of that name, null if there is none
-     * @throws ApplyException of kind SCHEMA_MISMATCH or PERMISSION if the target cannot take the relation's changes, or
-     *     PROTOCOL_VIOLATION if the publisher never described it
-     */
+    @Override
     public RelationMapEntry open(Oid oid, Function<QualifiedName, @Nullable TargetTable> describe) {
         Slot slot = slot(oid);
         RelationMapEntry known = slot.entry;
@@ -141,7 +132,7 @@ public final class RelationMap {
         return slot;
     }
 
-    /** The target's description of this relation is no longer trusted; the remote part stays. */
+    @Override
     public void invalidateTarget(Oid oid) {
         Slot slot = slots.get(oid);
         if (slot != null) {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *       an entry of its own.
  * </ul>
  */
-public final class RelationOverlay {
+public final class RelationOverlay implements Relations {
 
     private final RelationMap inForce;
 
@@ -68,13 +68,13 @@ public final class RelationOverlay {
         return replaced;
     }
 
-    /** Whether changes may have been collected for another description of this relation than this one. */
+    @Override
     public boolean willReplace(Relation relation) {
         Relation visible = find(relation.oid());
         return visible != null && !visible.equals(RelationMap.outsideStreamBlock(relation));
     }
 
-    /** A Relation message of the spool: it counts for the changes behind it. */
+    @Override
     public void put(Relation relation) {
         Relation remote = RelationMap.outsideStreamBlock(relation);
         if (remote.equals(inForce.find(remote.oid()))) {
@@ -93,11 +93,7 @@ public final class RelationOverlay {
         return differed;
     }
 
-    /**
-     * The relation that counts for the next change.
-     *
-     * @throws dev.pgapply.core.ApplyException of kind PROTOCOL_VIOLATION if the publisher never described it
-     */
+    @Override
     public Relation remote(Oid oid) {
         return mapOf(oid).remote(oid);
     }
@@ -115,17 +111,17 @@ public final class RelationOverlay {
         return isOwn(oid) ? own : inForce;
     }
 
-    /** The open entry, or null if it has to be opened first; see {@link RelationMap#entry}. */
+    @Override
     public @Nullable RelationMapEntry entry(Oid oid) {
         return mapOf(oid).entry(oid);
     }
 
-    /** The open entry; opens it first where need be; see {@link RelationMap#open}. */
+    @Override
     public RelationMapEntry open(Oid oid, Function<QualifiedName, @Nullable TargetTable> describe) {
         return mapOf(oid).open(oid, describe);
     }
 
-    /** The target's description of this relation is no longer trusted. */
+    @Override
     public void invalidateTarget(Oid oid) {
         mapOf(oid).invalidateTarget(oid);
     }

@@ -6,6 +6,7 @@ import dev.pgapply.core.pgoutput.Relation;
 import dev.pgapply.core.relation.RelationMap;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.relation.RelationOverlay;
+import dev.pgapply.core.relation.Relations;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.stream.Ticker;
 import java.time.Duration;
@@ -65,18 +66,17 @@ public final class OpenRelations {
         replayed = null;
     }
 
-    boolean willReplace(Relation relation) {
+    private Relations relations() {
         RelationOverlay overlay = replayed;
-        return overlay == null ? map.willReplace(relation) : overlay.willReplace(relation);
+        return overlay == null ? map : overlay;
+    }
+
+    boolean willReplace(Relation relation) {
+        return relations().willReplace(relation);
     }
 
     void put(Relation relation) {
-        RelationOverlay overlay = replayed;
-        if (overlay == null) {
-            map.put(relation);
-        } else {
-            overlay.put(relation);
-        }
+        relations().put(relation);
     }
 
     QualifiedName name(Oid oid) {
@@ -85,8 +85,7 @@ public final class OpenRelations {
 
     /** The relation that counts for the next change. */
     Relation remote(Oid oid) {
-        RelationOverlay overlay = replayed;
-        return overlay == null ? map.remote(oid) : overlay.remote(oid);
+        return relations().remote(oid);
     }
 
     /**
@@ -95,34 +94,18 @@ public final class OpenRelations {
      */
     RelationMapEntry open(Oid oid) {
         RelationOverlay overlay = replayed;
-        return overlay != null && overlay.isOwn(oid) ? openOwn(overlay, oid) : openInForce(oid);
-    }
-
-    private RelationMapEntry openInForce(Oid oid) {
-        if (isOld(describedAt.get(oid))) {
-            map.invalidateTarget(oid);
+        Map<Oid, Long> described = overlay != null && overlay.isOwn(oid) ? ownDescribedAt : describedAt;
+        Relations relations = relations();
+        if (isOld(described.get(oid))) {
+            relations.invalidateTarget(oid);
         }
-        RelationMapEntry known = map.entry(oid);
+        RelationMapEntry known = relations.entry(oid);
         if (known != null) {
             return known;
         }
-        RelationMapEntry entry = map.open(oid, target::describe);
+        RelationMapEntry entry = relations.open(oid, target::describe);
         opened.accept(entry);
-        describedAt.put(oid, now);
-        return entry;
-    }
-
-    private RelationMapEntry openOwn(RelationOverlay overlay, Oid oid) {
-        if (isOld(ownDescribedAt.get(oid))) {
-            overlay.invalidateTarget(oid);
-        }
-        RelationMapEntry known = overlay.entry(oid);
-        if (known != null) {
-            return known;
-        }
-        RelationMapEntry entry = overlay.open(oid, target::describe);
-        opened.accept(entry);
-        ownDescribedAt.put(oid, now);
+        described.put(oid, now);
         return entry;
     }
 
