@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 /** The first copy as an operator meets it, with an engine's process around it, and what follows it. */
 class FirstCopyIT {
 
-    /** A copy that stands at a lock on the target for longer than any of the roles' timeouts. */
+    /** A copy, and then a transaction, that stands at a lock on the target for longer than any of the roles' timeouts. */
     @Test
-    void o02_timeouts_of_the_roles_do_not_reach_the_copy() throws Exception {
+    void o02_timeouts_of_the_roles_reach_neither_the_copy_nor_a_transaction_that_has_to_wait() throws Exception {
         String role = RunOptions.uniqueName("engine");
         DatabasePair pair = DatabasePair.shared();
         try (Scenario scenario =
@@ -45,15 +45,20 @@ class FirstCopyIT {
                 connection.setAutoCommit(false);
                 lock.execute("LOCK TABLE o02 IN SHARE MODE");
                 scenario.launch();
-                Wait.until(
-                        "the copy to wait longer than every timeout",
-                        () -> scenario.target()
-                                .isTrue("SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database()"
-                                        + " AND usename = '" + role + "' AND wait_event_type = 'Lock'"
-                                        + " AND clock_timestamp() - query_start > interval '1200 ms'"));
+                awaitLongWait(scenario, role);
+                connection.commit();
+                scenario.engine().awaitStreaming();
+                scenario.assertSame("o02");
+
+                lock.execute("SELECT FROM o02 WHERE id = 700 FOR UPDATE");
+                scenario.publisher()
+                        .transaction(
+                                "UPDATE o02 SET v = 'streamed' WHERE id <= 1000",
+                                "INSERT INTO o02 SELECT g, 'new' FROM generate_series(50001, "
+                                        + RunOptions.number(70_000, 250_000) + ") g");
+                awaitLongWait(scenario, role);
                 connection.commit();
             }
-            scenario.engine().awaitStreaming();
             scenario.assertSame("o02");
             assertThat(scenario.engine().log()).doesNotContain("canceling statement", "due to", "ERROR");
             scenario.stop();
@@ -63,6 +68,15 @@ class FirstCopyIT {
                         "REASSIGN OWNED BY " + role + " TO postgres", "DROP OWNED BY " + role, "DROP ROLE " + role);
             }
         }
+    }
+
+    private static void awaitLongWait(Scenario scenario, String role) {
+        Wait.until(
+                "a session to wait longer than every timeout",
+                () -> scenario.target()
+                        .isTrue("SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND usename = '" + role + "' AND wait_event_type = 'Lock'"
+                                + " AND clock_timestamp() - query_start > interval '1200 ms'"));
     }
 
     private static String url(Database database, String role) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.TableComparison;
+import dev.pgapply.it.support.Wait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -111,6 +112,24 @@ class PartitionsAndFiltersIT {
                     .execute("UPDATE ev SET d=d+interval '1 year' WHERE extract(year FROM d)=2020 AND id<10");
 
             scenario.assertSame("ev20", "ev21");
+            // A leaf that comes later is told, not lost: it waits for a refresh.
+            scenario.onBoth("CREATE TABLE ev22 PARTITION OF ev FOR VALUES FROM('2022-01-01') TO('2023-01-01')");
+            scenario.publisher().execute("INSERT INTO ev VALUES(900,'2022-05-05','n')");
+            scenario.awaitCaughtUp();
+            assertThat(scenario.engine().log()).contains("table \"public.ev22\" is published but not part");
+            assertThat(scenario.target().number("SELECT count(*) FROM ev22")).isZero();
+
+            assertThat(scenario.engine()
+                            .rest()
+                            .command(scenario.slot(), "refresh")
+                            .status())
+                    .isEqualTo(200);
+
+            scenario.publisher()
+                    .execute("UPDATE ev SET v='later' WHERE id=900", "INSERT INTO ev VALUES(901,'2022-05-06','n')");
+            Wait.until(
+                    "the leaf's rows", () -> scenario.target().number("SELECT count(*) FROM ev22 WHERE id=901") == 1);
+            scenario.assertSame("ev20", "ev21", "ev22");
         }
     }
 

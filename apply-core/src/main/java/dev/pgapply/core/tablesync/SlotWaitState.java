@@ -1,15 +1,19 @@
 package dev.pgapply.core.tablesync;
 
+import dev.pgapply.core.QualifiedName;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a slot's creation is waiting for. Immutable.
  *
+ * @param table whose copy the slot is for; null: the subscription's own slot
  * @param phase an estimate from outside
  * @param waitedFor how many transactions must end before the phase does
  * @param oldest the oldest of them, oldest first; not all where there are many
  */
-public record SlotWaitState(SnapshotBuildPhase phase, int waitedFor, List<BlockingTransaction> oldest) {
+public record SlotWaitState(
+        @Nullable QualifiedName table, SnapshotBuildPhase phase, int waitedFor, List<BlockingTransaction> oldest) {
 
     public SlotWaitState {
         oldest = List.copyOf(oldest);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class SlotWaitStateTest {
 
     private static String sentence(int waitedFor, BlockingTransaction... oldest) {
-        return new SlotWaitState(SnapshotBuildPhase.BUILDING_SNAPSHOT, waitedFor, List.of(oldest)).sentence();
+        return new SlotWaitState(null, SnapshotBuildPhase.BUILDING_SNAPSHOT, waitedFor, List.of(oldest)).sentence();
     }
 
     @Test

@@ -34,7 +34,7 @@ final class StatusText {
                 "received " + lsn(json, "received_lsn") + ", applied " + lsn(json, "apply_lsn") + ", flushed "
                         + lsn(json, "flush_lsn") + lag(json.path("lag")));
         copy(text, json.path("copy"));
-        slotWait(text, json.path("slot_wait").path("transactions"));
+        slotWait(text, json.path("slot_wait"));
         JsonNode error = json.path("last_error");
         if (error.isObject()) {
             error(text, error);
@@ -78,8 +78,9 @@ final class StatusText {
                 + Amounts.bytes(json.path("bytes_per_second").asLong()) + "/s, " + left;
     }
 
-    private static void slotWait(StringBuilder text, JsonNode transactions) {
-        for (JsonNode one : transactions) {
+    private static void slotWait(StringBuilder text, JsonNode wait) {
+        String who = wait.path("table").isTextual() ? wait.path("table").asText() + " " : "";
+        for (JsonNode one : wait.path("transactions")) {
             String subject = one.path("pid").isNumber()
                     ? "pid " + one.path("pid").asLong()
                     : "prepared transaction \"" + one.path("gid").asText() + "\"";
@@ -95,7 +96,7 @@ final class StatusText {
             String query = one.path("query").isTextual()
                     ? ", query: " + one.path("query").asText()
                     : "";
-            line(text, "waits for ", subject + user + age + query);
+            line(text, who + "waits for ", subject + user + age + query);
         }
     }
 

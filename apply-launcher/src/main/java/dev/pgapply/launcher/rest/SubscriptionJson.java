@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.tablesync.BlockingTransaction;
 import dev.pgapply.core.tablesync.SlotWaitState;
@@ -118,6 +119,8 @@ final class SubscriptionJson {
 
     private static ObjectNode slotWait(SlotWaitState state) {
         ObjectNode json = JSON.objectNode();
+        QualifiedName table = state.table();
+        json.put("table", table == null ? null : table.toString());
         json.put("phase", state.phase().name());
         json.put("waited_for", state.waitedFor());
         ArrayNode transactions = json.putArray("transactions");

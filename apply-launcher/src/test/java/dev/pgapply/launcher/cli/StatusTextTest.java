@@ -42,4 +42,14 @@ class StatusTextTest {
                         "  waits for pid 4711, user \"app\", database \"shop\", open for 1 min 30 s, query: UPDATE t\n",
                         "  waits for prepared transaction \"g\"\n");
     }
+
+    @Test
+    void a_wait_for_a_tables_own_slot_names_the_table() throws JsonProcessingException {
+        String text = text("""
+                {"name": "orders", "status": "streaming", "copy": null, "slot_wait": {"table": "public.t", "phase": "FULL_SNAPSHOT",
+                 "waited_for": 1, "transactions": [{"pid": 4711}]}}
+                """);
+
+        assertThat(text).contains("  public.t waits for pid 4711\n");
+    }
 }

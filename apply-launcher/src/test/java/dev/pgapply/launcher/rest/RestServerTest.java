@@ -231,18 +231,27 @@ class RestServerTest {
 
     @Test
     void a_slots_creation_names_who_it_waits_for() {
-        orders.stats.setSlotWait(new SlotWaitState(
-                SnapshotBuildPhase.FULL_SNAPSHOT,
-                2,
-                List.of(
-                        new BlockingTransaction(
-                                (1L << 32) + 731, 4711, null, "app", "shop", Duration.ofSeconds(90), "UPDATE t"),
-                        new BlockingTransaction((1L << 32) + 732, null, "gid", "app", "shop", null, null))));
+        orders.stats.setSlotWait(
+                "orders",
+                new SlotWaitState(
+                        new QualifiedName("public", "t"),
+                        SnapshotBuildPhase.FULL_SNAPSHOT,
+                        2,
+                        List.of(
+                                new BlockingTransaction(
+                                        (1L << 32) + 731,
+                                        4711,
+                                        null,
+                                        "app",
+                                        "shop",
+                                        Duration.ofSeconds(90),
+                                        "UPDATE t"),
+                                new BlockingTransaction((1L << 32) + 732, null, "gid", "app", "shop", null, null))));
 
         JsonNode json = json(get(start(null), "/api/v1/subscriptions/orders"));
 
         assertThat(json.path("slot_wait").toString())
-                .isEqualTo("{\"phase\":\"FULL_SNAPSHOT\",\"waited_for\":2,\"transactions\":["
+                .isEqualTo("{\"table\":\"public.t\",\"phase\":\"FULL_SNAPSHOT\",\"waited_for\":2,\"transactions\":["
                         + "{\"xid\":731,\"pid\":4711,\"gid\":null,\"user\":\"app\",\"database\":\"shop\",\"age_seconds\":90.0,"
                         + "\"query\":\"UPDATE t\"},{\"xid\":732,\"pid\":null,\"gid\":\"gid\",\"user\":\"app\",\"database\":\"shop\","
                         + "\"age_seconds\":null,\"query\":null}]}");

@@ -10,7 +10,7 @@ import java.util.Locale;
  * none → copying, none → ready      (create_slot: false: the slot is there already)
  * creating → none                   (the intent is withdrawn: a slot of that name is somebody else's)
  * creating → ready                  (nothing to copy)
- * copying → creating                (the snapshot is lost: begin again)
+ * copying → creating                (the slot is lost: begin again)
  * </pre>
  */
 public enum SlotState {
@@ -20,7 +20,7 @@ public enum SlotState {
     CREATING,
     /** The slot exists and the consistent point is known; tables are copied. */
     COPYING,
-    /** The slot exists and all that was to be copied at first is copied. */
+    /** The slot exists and nothing more is copied from its snapshot: the stream may begin. */
     READY;
 
     public String label() {

@@ -8,6 +8,8 @@ import static dev.pgapply.worker.catalog.CatalogStatements.update;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.tablesync.Publishing;
 import dev.pgapply.worker.origin.NativeOrigin;
 import dev.pgapply.worker.origin.OriginStatus;
 import dev.pgapply.worker.publisher.PublisherIdentity;
@@ -19,6 +21,7 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -143,13 +146,15 @@ public final class SubscriptionCatalog {
      *
      * @param consistentPoint where the slot begins: the exported snapshot's, or what a slot made by hand has confirmed
      * @param tables the published tables, with the state they begin in
+     * @param publishing as what they are published there; empty where nobody will ask
      */
     public SubscriptionRow slotCreated(
             Connection connection,
             SubscriptionRow row,
             SlotState next,
             Lsn consistentPoint,
-            Collection<SubscriptionTable> tables) {
+            Collection<SubscriptionTable> tables,
+            Map<QualifiedName, Publishing> publishing) {
         requireMove(row, next);
         return run(
                 "could not record consistent point " + consistentPoint,
@@ -168,6 +173,7 @@ public final class SubscriptionCatalog {
                     for (SubscriptionTable table : tables) {
                         TableCatalog.put(connection, row.subid(), table);
                     }
+                    TableCatalog.putPublishing(connection, row.subid(), publishing);
                     return setSlotState(connection, row, next);
                 }));
     }

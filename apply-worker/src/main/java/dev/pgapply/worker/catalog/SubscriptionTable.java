@@ -25,6 +25,19 @@ public record SubscriptionTable(
         return new SubscriptionTable(table, TableSyncState.INIT, null, 0, 0, null);
     }
 
+    /** The same, not copied because of that. */
+    public SubscriptionTable withError(String reason) {
+        return new SubscriptionTable(table, state, syncLsn, rowsCopied, bytesCopied, reason);
+    }
+
+    /** Whether its rows are there, or none were to be copied. */
+    public boolean isCopied() {
+        return switch (state) {
+            case INIT, DATASYNC, FINISHEDCOPY -> false;
+            case SYNCDONE, READY -> true;
+        };
+    }
+
     /** As people see it while no copy of it runs; nothing is estimated. */
     public TableProgress progress() {
         return new TableProgress(table, state.code(), syncLsn, rowsCopied, -1, bytesCopied, -1, error);

@@ -8,6 +8,7 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.tablesync.Publishing;
 import dev.pgapply.core.tablesync.TableSyncState;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * The subscriptions' tables: {@code pgapply.subscription_rel}. Thread-safe; every method runs one statement on the connection it is given,
@@ -88,14 +90,28 @@ public final class TableCatalog {
     public void setPublishing(Connection connection, int subid, QualifiedName table, Publishing publishing) {
         run(
                 "could not record how table " + table + " is published",
-                () -> update(
-                        connection,
-                        "UPDATE pgapply.subscription_rel SET published_as = ?"
-                                + " WHERE subid = ? AND schema_name = ? AND table_name = ?",
-                        publishing.toString(),
-                        subid,
-                        table.schema(),
-                        table.name()));
+                () -> putPublishing(connection, subid, Map.of(table, publishing)));
+    }
+
+    static int putPublishing(Connection connection, int subid, Map<QualifiedName, Publishing> publishing)
+            throws SQLException {
+        List<Map.Entry<QualifiedName, Publishing>> all = List.copyOf(publishing.entrySet());
+        try (PreparedStatement statement =
+                connection.prepareStatement("UPDATE pgapply.subscription_rel r SET published_as = p.published_as"
+                        + " FROM unnest(?::text[], ?::text[], ?::text[]) p(schema_name, table_name, published_as)"
+                        + " WHERE r.subid = ? AND r.schema_name = p.schema_name AND r.table_name = p.table_name")) {
+            statement.setArray(1, texts(connection, all, entry -> entry.getKey().schema()));
+            statement.setArray(2, texts(connection, all, entry -> entry.getKey().name()));
+            statement.setArray(
+                    3, texts(connection, all, entry -> entry.getValue().toString()));
+            statement.setInt(4, subid);
+            return statement.executeUpdate();
+        }
+    }
+
+    private static <T> Array texts(Connection connection, List<T> values, Function<T, String> text)
+            throws SQLException {
+        return connection.createArrayOf("text", values.stream().map(text).toArray());
     }
 
     static int put(Connection connection, int subid, SubscriptionTable table) throws SQLException {

@@ -42,10 +42,14 @@ final class SlotCheck {
         checkUse(slot);
         switch (state) {
             case NONE -> checkBefore(slot);
-            case CREATING, COPYING ->
+            case CREATING ->
                 findings.ok(
                         "slot",
                         "replication slot \"" + slot.name() + "\" is left of a first start that will begin again");
+            case COPYING ->
+                findings.ok(
+                        "slot",
+                        "replication slot \"" + slot.name() + "\" is that of a first start that has not ended yet");
             case READY -> checkUsable(slot);
         }
     }

@@ -39,7 +39,6 @@ public final class SubscriptionStats {
     private volatile Instant statusSince;
     private volatile @Nullable String statusReason;
     private volatile @Nullable LastError lastError;
-    private volatile @Nullable SlotWaitState slotWait;
 
     private volatile boolean connected;
     private volatile Lsn receivedLsn = Lsn.ZERO;
@@ -61,6 +60,7 @@ public final class SubscriptionStats {
     private volatile CreationProgress creation = CreationProgress.NONE;
 
     private final ConcurrentMap<QualifiedName, TableProgress> tables = new ConcurrentHashMap<>();
+    private final ConcurrentSkipListMap<String, SlotWaitState> slotWaits = new ConcurrentSkipListMap<>();
     private final ConcurrentMap<Xid, StreamProgress> streams = new ConcurrentHashMap<>();
 
     public final LongAdder transactions = new LongAdder();
@@ -192,14 +192,23 @@ public final class SubscriptionStats {
         lastError = error;
     }
 
-    /** What the slot's creation is waiting for; null while none is under way. */
+    /** What a slot's creation is waiting for, where there are several one of them; null while none is under way. */
     public @Nullable SlotWaitState slotWait() {
-        return slotWait;
+        Map.Entry<String, SlotWaitState> first = slotWaits.firstEntry();
+        return first == null ? null : first.getValue();
     }
 
-    /** Set by the thread that creates the slot. */
-    public void setSlotWait(@Nullable SlotWaitState state) {
-        slotWait = state;
+    /**
+     * Set by the thread that has the slot created.
+     *
+     * @param state null: it is created, or given up
+     */
+    public void setSlotWait(String slotName, @Nullable SlotWaitState state) {
+        if (state == null) {
+            slotWaits.remove(slotName);
+        } else {
+            slotWaits.put(slotName, state);
+        }
     }
 
     public boolean isConnected() {

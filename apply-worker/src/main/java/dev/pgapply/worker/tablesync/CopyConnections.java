@@ -108,6 +108,15 @@ public final class CopyConnections implements AutoCloseable {
         return closed;
     }
 
+    /** Cuts one session, whatever it is doing. */
+    void discard(Connection connection) {
+        synchronized (this) {
+            open.remove(connection);
+        }
+        cancel(connection);
+        PostgresConnections.cut(connection);
+    }
+
     /** Ends the sessions when nothing is under way on them any more. */
     void finish() {
         for (Connection connection : endAll()) {

@@ -4,18 +4,14 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.worker.jdbc.PostgresErrors;
-import dev.pgapply.worker.origin.CopyOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Queue;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
-import org.postgresql.copy.CopyManager;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 import org.slf4j.Logger;
@@ -24,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Copies parts of tables, one after another, under a snapshot that it imports: one thread with one session on each side. Each part is a
  * commit on the target; state s is recorded in that of a table's only part, else when the last of its parts is committed. What a crash
- * leaves in state d may have some of its rows.
+ * leaves in state d may have some of its rows. A table that fails is left to {@link Listener}, and the worker goes on with the next.
  */
 final class CopyWorker implements Runnable {
 
@@ -34,13 +30,21 @@ final class CopyWorker implements Runnable {
 
     private static final Pattern COPY_SPOT = Pattern.compile("^COPY .*?, line \\d+(, column [^:\n]+)?");
 
+    /** Told on the worker's thread. */
+    interface Listener {
+
+        /** A table cannot be copied from this snapshot; told once a table. */
+        void failed(TableCopy copy, ApplyException reason);
+
+        /** @param failure null: no part is left; else why the copy cannot go on */
+        void ended(@Nullable ApplyException failure);
+    }
+
     private final CopyConnections connections;
     private final SnapshotCopy snapshot;
     private final Queue<CopyPart> parts;
-    private final Consumer<@Nullable ApplyException> ended;
+    private final Listener listener;
     private final CopyPipe pipe;
-
-    private @Nullable CopyingTable locked;
 
     private volatile int targetPid;
     private volatile boolean targetRefused;
@@ -48,19 +52,18 @@ final class CopyWorker implements Runnable {
     /**
      * @param parts shared with the other workers
      * @param wideRows shared with the other workers
-     * @param ended told once, on this thread: null when no table is left, else why the copy cannot go on
      */
     CopyWorker(
             CopyConnections connections,
             SnapshotCopy snapshot,
             Queue<CopyPart> parts,
             WideRows wideRows,
-            Consumer<@Nullable ApplyException> ended) {
+            Listener listener) {
         this.connections = connections;
         this.snapshot = snapshot;
         this.parts = parts;
         this.pipe = new CopyPipe(wideRows);
-        this.ended = ended;
+        this.listener = listener;
     }
 
     /** The process of this worker's session on the target, 0 before it is open. Any thread. */
@@ -83,38 +86,73 @@ final class CopyWorker implements Runnable {
         } catch (RuntimeException | Error e) {
             failure = new ApplyException(Kind.INTERNAL, "the copy failed: " + e, e);
         } finally {
-            ended.accept(failure);
+            listener.ended(failure);
         }
     }
 
     private void copyAll() {
-        Connection publisher = connections.openPublisher();
-        Connection target = connections.openTarget();
-        targetPid = session(target).getBackendPID();
-        try (CopyOrigin unused = CopyOrigin.attach(target, snapshot.tables().subid())) {
+        CopySessions sessions = open();
+        try {
             for (CopyPart part = parts.poll(); part != null; part = parts.poll()) {
+                if (part.table().hasFailed()) {
+                    continue;
+                }
                 Thread.currentThread()
                         .setName("tablesync/" + connections.subscription() + "/"
                                 + part.copy().name());
-                try {
-                    copy(publisher, target, part);
-                } catch (SQLException e) {
-                    throw failed(part.copy(), PostgresErrors.translate("", e), where(e));
-                } catch (ApplyException e) {
-                    throw failed(part.copy(), e, "");
+                sessions.read(part.table(), snapshot.snapshotName());
+                ApplyException failure = tryCopy(sessions, part);
+                if (failure != null) {
+                    failed(part, failure);
+                    sessions.discard();
+                    sessions = open();
                 }
             }
-            unlock(publisher);
+            sessions.end();
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not end a session of the copy", e);
         }
     }
 
-    private ApplyException failed(TableCopy copy, ApplyException reason, String where) {
-        if (!connections.isClosed()) {
-            snapshot.show(copy, TableSyncState.DATASYNC, 0, 0, reason.getMessage());
+    private CopySessions open() {
+        CopySessions opened = CopySessions.open(connections, snapshot.tables().subid());
+        targetRefused = false;
+        targetPid = opened.targetPid();
+        return opened;
+    }
+
+    /** @return why the table could not be copied, or null */
+    private @Nullable ApplyException tryCopy(CopySessions sessions, CopyPart part) {
+        try {
+            copy(sessions, part);
+            return null;
+        } catch (SQLException e) {
+            return told(part.copy(), PostgresErrors.translate("", e), where(e));
+        } catch (ApplyException e) {
+            return told(part.copy(), e, "");
+        }
+    }
+
+    /** @throws ApplyException the reason, where it has to do with more than the table */
+    private void failed(CopyPart part, ApplyException reason) {
+        boolean news = part.table().fail();
+        if (news && !connections.isClosed()) {
+            snapshot.show(part.copy(), TableSyncState.DATASYNC, 0, 0, reason.getMessage());
             snapshot.stats().syncTableErrors.increment();
         }
+        if (connections.isClosed() || endsTheCopy(reason.kind())) {
+            throw reason;
+        }
+        if (news) {
+            listener.failed(part.copy(), reason);
+        }
+    }
+
+    private static boolean endsTheCopy(Kind kind) {
+        return kind == Kind.CONNECTION || kind == Kind.AUTHENTICATION || kind == Kind.OWNERSHIP_LOST;
+    }
+
+    private static ApplyException told(TableCopy copy, ApplyException reason, String where) {
         return new ApplyException(
                 reason.kind(),
                 "could not copy table \"" + copy.name() + "\": " + reason.getMessage() + where,
@@ -135,17 +173,18 @@ final class CopyWorker implements Runnable {
         return spot.find() ? " (" + spot.group() + ")" : "";
     }
 
-    private void copy(Connection publisher, Connection target, CopyPart part) throws SQLException {
+    private void copy(CopySessions sessions, CopyPart part) throws SQLException {
         CopyingTable table = part.table();
+        Connection target = sessions.target();
         table.begin(snapshot.ticker().nanos(), () -> snapshot.recordBegun(target, table.copy()));
         show(table, TableSyncState.DATASYNC);
-        lock(publisher, table);
+        sessions.lock();
         try (Statement statement = target.createStatement()) {
             statement.execute("BEGIN");
             Progress progress = new Progress(table);
             CopyPipe.Result result = pipe.carry(
-                    copyApi(publisher).copyOut(part.copyOut()),
-                    copyApi(target).copyIn(part.copy().copyIn()),
+                    sessions.publisherCopy().copyOut(part.copyOut()),
+                    sessions.targetCopy().copyIn(part.copy().copyIn()),
                     part.mayBeWide(),
                     progress);
             progress.end(result);
@@ -161,25 +200,6 @@ final class CopyWorker implements Runnable {
             }
             show(table, snapshot.done());
             log(table);
-        }
-    }
-
-    /** The lock and the snapshot stay for all parts of the table that this worker takes one after another. */
-    private void lock(Connection publisher, CopyingTable table) throws SQLException {
-        if (table != locked) {
-            unlock(publisher);
-            SnapshotHolder.importSnapshot(publisher, snapshot.snapshotName());
-            PublishedTableLock.take(publisher, table);
-            locked = table;
-        }
-    }
-
-    private void unlock(Connection publisher) throws SQLException {
-        if (locked != null) {
-            locked = null;
-            try (Statement statement = publisher.createStatement()) {
-                statement.execute("COMMIT");
-            }
         }
     }
 
@@ -215,18 +235,6 @@ final class CopyWorker implements Runnable {
                     table.nanosSinceBegin(snapshot.ticker().nanos()) / 1_000_000,
                     table.isOnePart() ? "" : ", in parts",
                     table.copy().binary() ? "" : " (text format)");
-        }
-    }
-
-    private static CopyManager copyApi(Connection connection) throws SQLException {
-        return session(connection).getCopyAPI();
-    }
-
-    private static PGConnection session(Connection connection) {
-        try {
-            return connection.unwrap(PGConnection.class);
-        } catch (SQLException e) {
-            throw new ApplyException(Kind.INTERNAL, "connection is not of the PostgreSQL driver", e);
         }
     }
 

@@ -11,12 +11,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +38,16 @@ final class CopyWorkers {
     private final Ticker ticker;
 
     private final WideRows wideRows = new WideRows(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
-    private final BlockingQueue<Optional<ApplyException>> ended = new LinkedBlockingQueue<>();
+    private final BlockingQueue<News> news = new LinkedBlockingQueue<>();
     private final List<CopyWorker> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
+
+    /**
+     * What a worker tells.
+     *
+     * @param table the one that has failed; null: the worker has ended
+     */
+    private record News(@Nullable TableCopy table, @Nullable ApplyException failure) {}
 
     /** @param target a session that is free while the workers copy */
     CopyWorkers(CopyConnections connections, SnapshotHolder holder, Connection target, Ticker ticker) {
@@ -51,22 +58,26 @@ final class CopyWorkers {
     }
 
     /**
-     * Copies all the tables. When this returns, every one of them is committed.
+     * Copies all the tables. When this returns, every one of them is committed, but for those that have failed.
      *
-     * @throws ApplyException the first failure of a worker; the others are ended by then
+     * @param failed told of each table that cannot be copied, while the others go on; what it throws ends the copy
+     * @throws ApplyException the first failure that has to do with more than a table; all workers are ended by then
      */
-    void copy(SnapshotCopy snapshot, List<TableCopy> copies, int workerCount) {
+    void copy(
+            SnapshotCopy snapshot,
+            List<TableCopy> copies,
+            int workerCount,
+            BiConsumer<TableCopy, ApplyException> failed) {
         Queue<CopyPart> parts = new ConcurrentLinkedQueue<>(holder.parts(copies, workerCount));
         for (int i = Math.min(workerCount, parts.size()); i > 0; i--) {
-            CopyWorker worker = new CopyWorker(
-                    connections, snapshot, parts, wideRows, failure -> ended.add(Optional.ofNullable(failure)));
+            CopyWorker worker = new CopyWorker(connections, snapshot, parts, wideRows, new Messenger());
             Thread thread = new Thread(worker, "tablesync/" + connections.subscription());
             workers.add(worker);
             threads.add(thread);
             thread.start();
         }
         try {
-            awaitAll();
+            awaitAll(failed);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw ended(new ApplyException(Kind.CONNECTION, "interrupted while tables were copied", e));
@@ -75,16 +86,35 @@ final class CopyWorkers {
         }
     }
 
-    private void awaitAll() throws InterruptedException {
+    /** Hands what the workers tell over to the copy's thread. */
+    private final class Messenger implements CopyWorker.Listener {
+
+        @Override
+        public void failed(TableCopy copy, ApplyException reason) {
+            news.add(new News(copy, reason));
+        }
+
+        @Override
+        public void ended(@Nullable ApplyException failure) {
+            news.add(new News(null, failure));
+        }
+    }
+
+    private void awaitAll(BiConsumer<TableCopy, ApplyException> failed) throws InterruptedException {
         long keptAliveAt = ticker.nanos();
         int running = threads.size();
         while (running > 0) {
-            Optional<ApplyException> end = ended.poll(LOOK_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
-            if (end != null) {
-                if (end.isPresent()) {
-                    throw end.get();
+            News told = news.poll(LOOK_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+            if (told != null) {
+                TableCopy table = told.table();
+                ApplyException failure = told.failure();
+                if (table != null && failure != null) {
+                    failed.accept(table, failure);
+                } else if (failure != null) {
+                    throw failure;
+                } else {
+                    running--;
                 }
-                running--;
                 continue;
             }
             lookAfterSessions();

@@ -1,6 +1,7 @@
 package dev.pgapply.worker.tablesync;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -15,6 +16,7 @@ final class CopyingTable {
     private final LongAdder bytes = new LongAdder();
     private boolean begun;
     private volatile long begunNanos;
+    private final AtomicBoolean failed = new AtomicBoolean();
 
     /**
      * @param relations the oids of what is read, for the comparison under the lock
@@ -70,5 +72,14 @@ final class CopyingTable {
     /** Says that a part is committed. @return whether it was the last: then all are. */
     boolean partCommitted() {
         return partsLeft.decrementAndGet() == 0;
+    }
+
+    /** Its copy cannot be completed: no more parts are begun. @return whether this is news */
+    boolean fail() {
+        return failed.compareAndSet(false, true);
+    }
+
+    boolean hasFailed() {
+        return failed.get();
     }
 }

@@ -5,11 +5,9 @@ import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.ApplyException.Remedy;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
-import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.core.target.Target;
-import dev.pgapply.worker.catalog.CreatedTables;
 import dev.pgapply.worker.catalog.SlotState;
 import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.catalog.SubscriptionRow;
@@ -19,17 +17,14 @@ import dev.pgapply.worker.origin.CopyOrigin;
 import dev.pgapply.worker.publisher.PublishedTable;
 import dev.pgapply.worker.publisher.PublisherCatalog;
 import dev.pgapply.worker.publisher.PublisherFacts;
-import dev.pgapply.worker.publisher.ReplicationSlot;
 import dev.pgapply.worker.publisher.SlotCreation;
 import dev.pgapply.worker.publisher.SlotCreation.Created;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,8 +38,10 @@ import org.slf4j.LoggerFactory;
  *       → created tables completed: indexes, foreign keys
  * </pre>
  *
- * <p>A crash at any point leaves what the next start recognises by the recorded slot state: it drops the slot, empties the tables that
- * were copied and begins again. What nobody recorded is never touched: a slot or a row found before the intent is somebody else's.
+ * <p>A table that cannot be copied from the snapshot shows its error and stops no other: it stays i or d, and is copied beside the stream
+ * ({@link TableSync}). So is what a start left that broke off when the slot was there already: the snapshot is lost with it, but the tables
+ * in s are consistent where the slot stands. Before that point the next start drops the slot and begins again. What nobody recorded is never
+ * touched: a slot or a row found before the intent is somebody else's.
  */
 public final class InitialCopy {
 
@@ -57,6 +54,7 @@ public final class InitialCopy {
     private final TableCatalog tableStates = new TableCatalog();
     private final SubscriptionStats stats;
     private final Ticker ticker;
+    private final FirstTableCreation creation;
 
     private volatile boolean stopRequested;
 
@@ -77,11 +75,12 @@ public final class InitialCopy {
         this.state = state;
         this.stats = stats;
         this.ticker = ticker;
+        this.creation = new FirstTableCreation(options, stats, ticker);
     }
 
     /**
      * Makes the first start, or only what is left of it. When this returns the slot exists, the tables are in state s at the consistent
-     * point, and all of it is durable.
+     * point, or i or d where they could not be copied from there, and all of it is durable.
      *
      * @param row as it was read after the takeover
      * @return the row, its slot state ready
@@ -89,8 +88,8 @@ public final class InitialCopy {
      */
     public SubscriptionRow run(SubscriptionRow row) {
         try {
-            SubscriptionRow ready = row.slotState() == SlotState.READY ? row : begin(row);
-            completeTables(ready);
+            SubscriptionRow ready = row.slotState() == SlotState.READY ? row : goOn(row);
+            creation.complete(ready.subid(), connections);
             connections.finish();
             return ready;
         } catch (ApplyException e) {
@@ -112,6 +111,30 @@ public final class InitialCopy {
         connections.close();
     }
 
+    /** Where an earlier first start broke off while it copied, what it has is kept; the rest is copied beside the stream. */
+    private SubscriptionRow goOn(SubscriptionRow row) {
+        Lsn point = row.consistentPoint();
+        if (row.slotState() != SlotState.COPYING || point == null || !options.createSlot() || !options.copyData()) {
+            return begin(row);
+        }
+        Connection publisher = connections.openPublisher();
+        if (!slot(row)
+                .standsAt(publisher, new PublisherCatalog(publisher).facts().major(), point)) {
+            return begin(row);
+        }
+        Connection target = connections.openTarget();
+        CopyOrigin.dropAll(target, row.subid());
+        log.info(
+                "subscription \"{}\": an earlier first start broke off after {}; tables that it did not finish are copied beside the stream",
+                row.name(),
+                point);
+        return state.transition(target, row, SlotState.READY);
+    }
+
+    private LeftoverSlot slot(SubscriptionRow row) {
+        return new LeftoverSlot(connections.publisher(), row.name(), row.slotName());
+    }
+
     private SubscriptionRow begin(SubscriptionRow row) {
         stats.clearTables();
         Connection publisher = connections.openPublisher();
@@ -123,52 +146,30 @@ public final class InitialCopy {
         if (!options.createSlot()) {
             Lsn confirmed = SlotAdoption.confirmedLsn(options, row, catalog, facts.major());
             List<PublishedTable> published = catalog.tables(options.publications(), facts.major());
-            createTables(row, publisher, facts.major(), target, published);
+            creation.create(row.subid(), publisher, facts.major(), target, published);
             return beginWithoutCopy(row, target, confirmed, published);
         }
         removeLeftovers(row, publisher, target, facts.major());
-        requireNoSlot(catalog.slot(row.slotName(), facts.major()));
+        slot(row).requireNone(publisher, facts.major());
         List<PublishedTable> published = catalog.tables(options.publications(), facts.major());
-        createTables(row, publisher, facts.major(), target, published);
-        List<TableCopy> copies = plan(target, published);
+        creation.create(row.subid(), publisher, facts.major(), target, published);
+        FirstCopyPlan plan = plan(target, published);
 
         SubscriptionRow creating = state.transition(target, row, SlotState.CREATING);
-        try (SlotCreation creation = new SlotCreation(connections.openReplication(), row.slotName())) {
-            Created slot = create(creation, creating, publisher, target, facts.major());
-            SnapshotHolder holder = SnapshotHolder.open(connections.openPublisher(), slot.snapshotName());
+        try (SlotCreation slot = new SlotCreation(connections.openReplication(), row.slotName())) {
+            Created created = create(slot, creating, publisher, target, facts.major());
+            SnapshotHolder holder = SnapshotHolder.open(connections.openPublisher(), created.snapshotName());
             requireSame(published, holder.tables(options.publications(), facts.major()));
-            creation.close();
-            return copy(creating, target, holder, slot.consistentPoint(), copies);
+            slot.close();
+            return copy(creating, target, facts.major(), holder, created.consistentPoint(), plan);
         }
     }
 
-    private void createTables(
-            SubscriptionRow row, Connection publisher, int major, Connection target, List<PublishedTable> published) {
-        if (options.createTables() == CreateTables.MISSING) {
-            List<QualifiedName> unused = new MissingTables(options, publisher, major, target)
-                    .create(row.subid(), published, new SchemaSteps(SubscriptionStatus.STARTING, stats, ticker));
+    private FirstCopyPlan plan(Connection target, List<PublishedTable> published) {
+        if (published.isEmpty()) {
+            log.warn("subscription \"{}\": its publications have no table", options.name());
         }
-    }
-
-    /** What created tables get only now that their rows are there; also what a start that broke off has left to do. */
-    private void completeTables(SubscriptionRow ready) {
-        if (options.createTables() == CreateTables.NONE) {
-            return;
-        }
-        Connection target = connections.openTarget();
-        if (CreatedTables.read(target, ready.subid()).isEmpty()) {
-            return;
-        }
-        Connection publisher = connections.openPublisher();
-        PublisherCatalog catalog = new PublisherCatalog(publisher);
-        int major = catalog.facts().major();
-        List<PublishedTable> published = catalog.tables(options.publications(), major);
-        new MissingTables(options, publisher, major, target)
-                .complete(
-                        ready.subid(),
-                        published,
-                        published.stream().map(PublishedTable::name).toList(),
-                        new SchemaSteps(SubscriptionStatus.COPYING, stats, ticker));
+        return FirstCopyPlan.of(options, new TargetTables(target, describer), published);
     }
 
     /** The tables take changes from the slot's point on, whatever is in them. */
@@ -180,7 +181,7 @@ public final class InitialCopy {
         for (SubscriptionTable table : tables) {
             stats.setTable(table.progress());
         }
-        return state.slotCreated(target, row, SlotState.READY, point, tables);
+        return state.slotCreated(target, row, SlotState.READY, point, tables, Map.of());
     }
 
     /** What an earlier try left: its slot, where the record says that it was ours to create, and the rows that it has copied. */
@@ -189,7 +190,7 @@ public final class InitialCopy {
             return;
         }
         log.info("subscription \"{}\": an earlier first start did not end, beginning again", row.name());
-        new LeftoverSlot(connections.publisher(), row.name(), row.slotName()).remove(publisher, major);
+        slot(row).remove(publisher, major);
         List<SubscriptionTable> copied = tableStates.tables(target, row.subid()).stream()
                 .filter(table -> table.state() != TableSyncState.INIT)
                 .toList();
@@ -200,40 +201,10 @@ public final class InitialCopy {
         }
     }
 
-    private static void requireNoSlot(@Nullable ReplicationSlot slot) {
-        if (slot == null) {
-            return;
-        }
-        throw ApplyException.withHint(
-                Kind.PRECONDITION,
-                "replication slot \"" + slot.name() + "\" already exists (" + slot.description() + ")"
-                        + (slot.activePid() == null ? "" : ", active for pid " + slot.activePid()),
-                "drop that slot if nobody needs it, choose another slot_name, or set create_slot: false and copy_data: false to go on"
-                        + " from where it stands");
-    }
-
-    /** Largest first, so that the last worker to end does not end long after the others. */
-    private List<TableCopy> plan(Connection target, List<PublishedTable> published) {
-        TargetTables tables = new TargetTables(target, describer);
-        List<TableCopy> copies =
-                new ArrayList<>(published.stream().map(tables::plan).toList());
-        copies.sort(
-                Comparator.comparingLong((TableCopy copy) -> copy.published().bytesEstimated())
-                        .reversed());
-        if (options.copyData()) {
-            tables.requireEmpty(copies);
-        }
-        if (copies.isEmpty()) {
-            log.warn("subscription \"{}\": its publications have no table", options.name());
-        }
-        return copies;
-    }
-
     private Created create(
             SlotCreation creation, SubscriptionRow creating, Connection publisher, Connection target, int major) {
         try {
-            return new SlotWait(options.name(), publisher, stats, options.slotCreateTimeout(), ticker)
-                    .create(creation, major);
+            return new SlotWait(options, creating.slotName(), null, publisher, stats, ticker).create(creation, major);
         } catch (ApplyException e) {
             if (e.kind() == Kind.PRECONDITION) {
                 // Somebody else's slot, or none: the record must not say that there is one of ours to drop.
@@ -255,28 +226,56 @@ public final class InitialCopy {
     }
 
     private SubscriptionRow copy(
-            SubscriptionRow creating, Connection target, SnapshotHolder holder, Lsn point, List<TableCopy> copies) {
+            SubscriptionRow creating,
+            Connection target,
+            int major,
+            SnapshotHolder holder,
+            Lsn point,
+            FirstCopyPlan plan) {
         if (!options.copyData()) {
-            List<PublishedTable> published =
-                    copies.stream().map(TableCopy::published).toList();
-            return beginWithoutCopy(creating, target, point, published);
+            return beginWithoutCopy(creating, target, point, plan.published());
         }
         SubscriptionRow copying = state.slotCreated(
                 target,
                 creating,
                 SlotState.COPYING,
                 point,
-                copies.stream().map(copy -> SubscriptionTable.init(copy.name())).toList());
-        stats.transition(
-                SubscriptionStatus.COPYING,
-                copies.size() + (copies.size() == 1 ? " table" : " tables") + " as of " + point);
+                plan.registered(),
+                holder.publishing(plan.published(), options.publications(), major));
+        int count = plan.published().size();
+        stats.transition(SubscriptionStatus.COPYING, count + (count == 1 ? " table" : " tables") + " as of " + point);
         TableStates states = new TableStates(options.name(), copying.subid());
         states.load(target);
         SnapshotCopy snapshot =
                 new SnapshotCopy(states, holder.snapshotName(), point, TableSyncState.SYNCDONE, stats, ticker);
-        copies.forEach(copy -> snapshot.show(copy, TableSyncState.INIT, 0, 0, null));
-        new CopyWorkers(connections, holder, target, ticker).copy(snapshot, copies, options.maxSyncWorkers());
+        plan.registered().forEach(table -> stats.setTable(table.progress()));
+        plan.copies().forEach(copy -> snapshot.show(copy, TableSyncState.INIT, 0, 0, null));
+        plan.refused().forEach((table, reason) -> warn(table.name(), reason));
+        new CopyWorkers(connections, holder, target, ticker)
+                .copy(
+                        snapshot,
+                        plan.copies(),
+                        options.maxSyncWorkers(),
+                        (copy, reason) -> failed(states, target, copy, reason));
+        // The session of a table that failed has left its origin behind.
+        CopyOrigin.dropAll(target, copying.subid());
         return state.transition(target, copying, SlotState.READY);
+    }
+
+    private void failed(TableStates states, Connection target, TableCopy copy, ApplyException reason) {
+        if (options.disableOnError() && reason.kind().remedy() == Remedy.RETRY_OR_DISABLE) {
+            throw reason;
+        }
+        stats.setTable(states.recordFailed(target, copy.name(), reason).progress());
+        warn(copy.name(), reason);
+    }
+
+    private void warn(QualifiedName table, ApplyException reason) {
+        log.warn(
+                "subscription \"{}\": table \"{}\" is left out of the first copy, and copied again beside the stream: {}",
+                options.name(),
+                table,
+                TableStates.sentence(reason));
     }
 
     /** A slot that nobody reads keeps the publisher's WAL; and a wrong configuration should leave nothing behind. */
@@ -285,8 +284,7 @@ public final class InitialCopy {
             Connection target = again.openTarget();
             SubscriptionRow now = state.find(target, row.name());
             if (now != null && (now.slotState() == SlotState.CREATING || now.slotState() == SlotState.COPYING)) {
-                new LeftoverSlot(connections.publisher(), row.name(), row.slotName())
-                        .dropIfInactive(again.openPublisher());
+                slot(row).dropIfInactive(again.openPublisher());
             }
         } catch (ApplyException e) {
             log.warn(

@@ -2,6 +2,7 @@ package dev.pgapply.worker.tablesync;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.Lsn;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.publisher.PublisherCatalog;
@@ -13,8 +14,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * The slot of a first start that did not end. Only for a subscription whose record says that the slot was its to create, and only under
- * its lock. Stateless.
+ * The slot that a first start finds under its name: none, somebody else's, or that of an earlier one which did not end. It is removed only for
+ * a subscription whose record says that the slot was its to create, and only under its lock. Stateless.
  */
 final class LeftoverSlot {
 
@@ -47,6 +48,26 @@ final class LeftoverSlot {
         }
         slots.endOwnWalsender(catalog, publisher, slotName, major);
         slots.drop(slotName, DROP_PATIENCE);
+    }
+
+    /** Whether the slot still is where a first start has made it, so that a stream from there misses nothing. */
+    boolean standsAt(Connection publisher, int major, Lsn consistentPoint) {
+        ReplicationSlot slot = new PublisherCatalog(publisher).slot(slotName, major);
+        return slot != null && slot.isUsable() && !slot.isLost() && consistentPoint.equals(slot.confirmedFlushLsn());
+    }
+
+    /** @throws ApplyException of kind PRECONDITION if a slot of that name is there: it is somebody else's */
+    void requireNone(Connection publisher, int major) {
+        ReplicationSlot slot = new PublisherCatalog(publisher).slot(slotName, major);
+        if (slot == null) {
+            return;
+        }
+        throw ApplyException.withHint(
+                Kind.PRECONDITION,
+                "replication slot \"" + slot.name() + "\" already exists (" + slot.description() + ")"
+                        + (slot.activePid() == null ? "" : ", active for pid " + slot.activePid()),
+                "drop that slot if nobody needs it, choose another slot_name, or set create_slot: false and copy_data: false to go on"
+                        + " from where it stands");
     }
 
     /** Drops the slot unless somebody uses it; harmless if there is none. */

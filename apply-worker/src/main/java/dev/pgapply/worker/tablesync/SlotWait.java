@@ -2,6 +2,8 @@ package dev.pgapply.worker.tablesync;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.core.tablesync.BlockingTransaction;
 import dev.pgapply.core.tablesync.SlotWaitState;
 import dev.pgapply.core.tablesync.SnapshotBuild;
@@ -19,12 +21,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Creates a slot on a thread of its own, and meanwhile follows the publisher's snapshot builder and tells which transactions it waits
- * for: status waiting_for_slot. Owned by the thread that runs the copy. Used once.
+ * for: in the log, in {@link SubscriptionStats#slotWait}, and for the subscription's own slot in status waiting_for_slot. Owned by the thread
+ * that runs the copy. Used once.
  */
 final class SlotWait {
 
@@ -35,22 +39,34 @@ final class SlotWait {
     private static final int SHOWN_TRANSACTIONS = 10;
 
     private final String subscription;
+    private final String slotName;
+    private final @Nullable QualifiedName table;
     private final Connection publisher;
     private final SubscriptionStats stats;
     private final Duration timeout;
     private final Ticker ticker;
 
     private SnapshotBuild build = SnapshotBuild.START;
+    private boolean shown;
 
     /**
+     * @param options says how long the creation may take
+     * @param table whose copy the slot is for; null: the subscription's own slot
      * @param publisher another session than the one that creates the slot
-     * @param timeout how long the creation may take; zero: as long as it needs
      */
-    SlotWait(String subscription, Connection publisher, SubscriptionStats stats, Duration timeout, Ticker ticker) {
-        this.subscription = subscription;
+    SlotWait(
+            SubscriptionOptions options,
+            String slotName,
+            @Nullable QualifiedName table,
+            Connection publisher,
+            SubscriptionStats stats,
+            Ticker ticker) {
+        this.subscription = options.name();
+        this.timeout = options.slotCreateTimeout();
+        this.slotName = slotName;
+        this.table = table;
         this.publisher = publisher;
         this.stats = stats;
-        this.timeout = timeout;
         this.ticker = ticker;
     }
 
@@ -82,7 +98,7 @@ final class SlotWait {
             Thread.currentThread().interrupt();
             throw new ApplyException(Kind.CONNECTION, "interrupted while the replication slot was created", e);
         } finally {
-            stats.setSlotWait(null);
+            stats.setSlotWait(slotName, null);
         }
     }
 
@@ -96,8 +112,8 @@ final class SlotWait {
                 .filter(transaction -> build.waitsFor(transaction.xid()))
                 .limit(SHOWN_TRANSACTIONS)
                 .toList();
-        SlotWaitState state = new SlotWaitState(build.phase(), build.waitedFor(seen.running()), oldest);
-        if (before.phase() != build.phase() && stats.status() == SubscriptionStatus.WAITING_FOR_SLOT) {
+        SlotWaitState state = new SlotWaitState(table, build.phase(), build.waitedFor(seen.running()), oldest);
+        if (before.phase() != build.phase() && shown) {
             log.info(
                     "subscription \"{}\": {} -> {}: {}", subscription, before.phase(), build.phase(), state.sentence());
         }
@@ -106,9 +122,14 @@ final class SlotWait {
 
     private void show(SlotWaitState state) {
         if (!state.oldest().isEmpty()) {
-            stats.transition(SubscriptionStatus.WAITING_FOR_SLOT, state.sentence());
+            if (table == null) {
+                stats.transition(SubscriptionStatus.WAITING_FOR_SLOT, state.sentence());
+            } else if (!shown) {
+                log.info("subscription \"{}\": table \"{}\": {}", subscription, table, state.sentence());
+            }
+            shown = true;
         }
-        stats.setSlotWait(state);
+        stats.setSlotWait(slotName, state);
     }
 
     /** Cancelled, the publisher leaves no slot. It may have been made in the same moment: then it is taken. */

@@ -83,6 +83,21 @@ final class TableStates {
         }
     }
 
+    /** The table could not be copied: it is to be redone. @return as it stands then */
+    synchronized SubscriptionTable recordFailed(Connection connection, QualifiedName table, ApplyException reason) {
+        SubscriptionTable known = tables.get(table);
+        TableSyncState state =
+                known == null || known.state() == TableSyncState.INIT ? TableSyncState.INIT : TableSyncState.DATASYNC;
+        SubscriptionTable failed = new SubscriptionTable(table, state, null, 0, 0, sentence(reason));
+        record(connection, failed);
+        return failed;
+    }
+
+    /** What is recorded and shown of a failure. */
+    static String sentence(ApplyException failure) {
+        return failure.getMessage() + (failure.hint() == null ? "" : "; hint: " + failure.hint());
+    }
+
     /** The table is no longer part of the subscription. */
     synchronized void remove(Connection connection, QualifiedName table) {
         catalog.removeTable(connection, subid, table);

@@ -200,7 +200,7 @@ public final class TableSync implements AutoCloseable {
                 return;
             }
             QualifiedName name = table.table();
-            if (isToBeCopied(table.state())
+            if (!table.isCopied()
                     && !workers.containsKey(name)
                     && !parked.contains(name)
                     && !unpublished.contains(name)
@@ -208,13 +208,6 @@ public final class TableSync implements AutoCloseable {
                 workers.put(name, TableSyncWorker.start(context, states, name));
             }
         }
-    }
-
-    private static boolean isToBeCopied(TableSyncState state) {
-        return switch (state) {
-            case INIT, DATASYNC, FINISHEDCOPY -> true;
-            case SYNCDONE, READY -> false;
-        };
     }
 
     private void endAttempts() {
@@ -249,22 +242,15 @@ public final class TableSync implements AutoCloseable {
         if (worker.isUnpublished()) {
             unpublished.add(name);
         }
-        SubscriptionTable known = states.find(name);
-        TableSyncState state =
-                known == null || known.state() == TableSyncState.INIT ? TableSyncState.INIT : TableSyncState.DATASYNC;
-        show(new SubscriptionTable(name, state, null, 0, 0, sentence(failure)));
+        context.stats().setTable(states.recordFailed(target, name, failure).progress());
         if (Integer.bitCount(wait.failures()) == 1) {
             log.warn(
                     "subscription \"{}\": table \"{}\" could not be synchronised, {}: {}",
                     context.options().name(),
                     name,
                     worker.isUnpublished() ? "it is left alone" : "it is tried again",
-                    sentence(failure));
+                    TableStates.sentence(failure));
         }
-    }
-
-    private static String sentence(ApplyException failure) {
-        return failure.getMessage() + (failure.hint() == null ? "" : "; hint: " + failure.hint());
     }
 
     private void show(SubscriptionTable table) {

@@ -182,8 +182,11 @@ final class TableSyncWorker implements Runnable {
             creating.create(published);
             TableCopy copy = targets.plan(published);
             prepare(targets, copy, target);
-            try (SlotCreation creation = SlotCreation.temporary(connections.openReplication(), slotName(copy))) {
-                SlotCreation.Created slot = creation.create(major);
+            String slotName = slotName(copy);
+            try (SlotCreation creation = SlotCreation.temporary(connections.openReplication(), slotName)) {
+                SlotCreation.Created slot = new SlotWait(
+                                context.options(), slotName, table, publisher, context.stats(), context.ticker())
+                        .create(creation, major);
                 SnapshotHolder holder = SnapshotHolder.open(connections.openPublisher(), slot.snapshotName());
                 creation.close();
                 requireSame(copy.published(), holder, major);
@@ -201,7 +204,10 @@ final class TableSyncWorker implements Runnable {
                         context.stats(),
                         context.ticker());
                 counted = true;
-                new CopyWorkers(connections, holder, target, context.ticker()).copy(snapshot, List.of(copy), 1);
+                new CopyWorkers(connections, holder, target, context.ticker())
+                        .copy(snapshot, List.of(copy), 1, (failed, reason) -> {
+                            throw reason;
+                        });
                 counted = false;
                 creating.addIndexes(table);
                 return slot.consistentPoint();

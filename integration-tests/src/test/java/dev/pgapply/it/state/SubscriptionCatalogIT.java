@@ -28,6 +28,7 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -160,7 +161,8 @@ class SubscriptionCatalogIT {
                 creating,
                 SlotState.COPYING,
                 Lsn.parse("0/1500"),
-                List.of(SubscriptionTable.init(customer), SubscriptionTable.init(orders)));
+                List.of(SubscriptionTable.init(customer), SubscriptionTable.init(orders)),
+                Map.of());
         SubscriptionTable copied =
                 new SubscriptionTable(customer, TableSyncState.SYNCDONE, Lsn.parse("0/1500"), 10, 1000, null);
         tableCatalog.setTable(connection, row.subid(), copied);
@@ -185,7 +187,8 @@ class SubscriptionCatalogIT {
                 catalog.transition(connection, row, SlotState.CREATING),
                 SlotState.COPYING,
                 Lsn.parse("0/1500"),
-                List.of(SubscriptionTable.init(new QualifiedName("public", "t"))));
+                List.of(SubscriptionTable.init(new QualifiedName("public", "t"))),
+                Map.of());
 
         SubscriptionRow again = catalog.transition(connection, copying, SlotState.CREATING);
 
@@ -196,7 +199,8 @@ class SubscriptionCatalogIT {
 
     @Test
     void a_slot_that_is_ready_is_not_created_again() {
-        SubscriptionRow ready = catalog.slotCreated(connection, row, SlotState.READY, Lsn.parse("0/1500"), List.of());
+        SubscriptionRow ready =
+                catalog.slotCreated(connection, row, SlotState.READY, Lsn.parse("0/1500"), List.of(), Map.of());
 
         assertThatThrownBy(() -> catalog.transition(connection, ready, SlotState.CREATING))
                 .hasMessageContaining("from slot state ready to creating");

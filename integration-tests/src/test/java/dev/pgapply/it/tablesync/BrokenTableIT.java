@@ -10,6 +10,7 @@ import dev.pgapply.it.support.Wait;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** A table that cannot be synchronised, or that changes under its copy, while all others go on. */
@@ -70,6 +71,46 @@ class BrokenTableIT {
                     () -> engine.process().log().split("table \"public.bad\" could not be synchronised", -1).length
                             > 2);
             assertThat(pair.target().number("SELECT count(*) FROM bad")).isZero();
+            pair.publisher().execute("DELETE FROM bad WHERE id = 10");
+            engine.awaitState("r", "bad");
+            engine.awaitSame("bad", "good");
+        }
+    }
+
+    /** Beside one that is copied there are one with a row that is refused, one that is rewritten before its turn, and one that goes away. */
+    @Test
+    void tables_that_break_at_the_first_start_are_copied_beside_the_stream_once_they_can_be() {
+        DatabasePair pair = goodAndBad();
+        pair.onBoth("CREATE TABLE late(id int PRIMARY KEY, v text)", "CREATE TABLE gone(id int PRIMARY KEY)");
+        pair.publisher()
+                .execute(
+                        "INSERT INTO good SELECT g, repeat('g', 80) FROM generate_series(1, " + ROWS + ") g",
+                        "DELETE FROM bad WHERE id > 100",
+                        "VACUUM FULL bad",
+                        "INSERT INTO late SELECT g, 'late' FROM generate_series(1, 100) g",
+                        "INSERT INTO gone VALUES (1)",
+                        "ALTER PUBLICATION pb ADD TABLE bad, late, gone");
+        pair.target().execute("ALTER TABLE bad ADD CHECK (id <> 10)");
+        Gate.prepare(pair.target(), "good", 15_000);
+        try (Gate gate = Gate.closed(pair.target());
+                SyncedEngine engine =
+                        SyncedEngine.launch(pair, UnaryOperator.identity(), "max_sync_workers_per_subscription", "1")) {
+            gate.awaitCopy();
+            pair.publisher()
+                    .execute("VACUUM FULL late", "UPDATE late SET v = 'rewritten' WHERE id = 1", "DROP TABLE gone");
+            gate.close();
+
+            engine.process().awaitStreaming();
+            engine.awaitError("bad", "violates check constraint");
+            engine.awaitError("gone", "is not published any more");
+            engine.awaitState("r", "good", "late");
+            engine.awaitSame("good", "late");
+            assertThat(pair.target()
+                            .column(
+                                    "SELECT table_name FROM pgapply.subscription_rel JOIN pgapply.subscription USING (subid)"
+                                            + " WHERE sync_lsn = consistent_point"))
+                    .containsExactly("good");
+            assertGoodGoesOn(engine, -1);
             pair.publisher().execute("DELETE FROM bad WHERE id = 10");
             engine.awaitState("r", "bad");
             engine.awaitSame("bad", "good");
@@ -229,33 +270,50 @@ class BrokenTableIT {
         pair.onBoth(
                         "CREATE TABLE good(id int PRIMARY KEY, v text)",
                         "CREATE TABLE n07(id int PRIMARY KEY, owner text)",
-                        "CREATE TABLE n07g(id int PRIMARY KEY)")
+                        "CREATE TABLE n07g(id int PRIMARY KEY)",
+                        "CREATE TABLE n07c(id int PRIMARY KEY)")
                 .publish("good");
         Database publisher = pair.publisher();
+        Database target = pair.target();
+        target.execute(
+                "CREATE ROLE " + role + " LOGIN PASSWORD '" + PostgresServer.PASSWORD + "'",
+                "GRANT CREATE ON DATABASE " + Database.quote(target.name()) + " TO " + role,
+                "ALTER TABLE good OWNER TO " + role,
+                "ALTER TABLE n07 OWNER TO " + role,
+                "ALTER TABLE n07g OWNER TO " + role,
+                "GRANT SELECT ON n07c TO " + role);
         publisher.execute(
                 "INSERT INTO n07 SELECT g, 'somebody' FROM generate_series(1, 100) g",
                 "INSERT INTO n07g VALUES (1)",
+                "INSERT INTO n07c VALUES (1)",
                 "ALTER TABLE n07 ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY p ON n07 USING (owner = current_user)",
                 "CREATE ROLE " + role + " LOGIN REPLICATION PASSWORD '" + PostgresServer.PASSWORD + "'",
-                "GRANT SELECT ON good, n07 TO " + role);
-        String url = publisher.libpqUrl(role, publisher.server().port());
-        try (SyncedEngine engine = SyncedEngine.start(
-                pair, "publisher", "{ url: \"" + url + "\", password: \"${PGAPPLY_IT_PASSWORD}\" }")) {
-            add(engine, "n07, n07g");
+                "GRANT SELECT ON good, n07, n07c TO " + role);
+        try (SyncedEngine engine =
+                SyncedEngine.start(pair, "publisher", as(role, publisher), "target", as(role, target))) {
+            add(engine, "n07, n07g, n07c");
 
             engine.awaitError("n07", "row-level security");
             engine.awaitError("n07g", "permission denied");
+            engine.awaitError("n07c", "permission denied");
             assertThat(pair.target().number("SELECT count(*) FROM n07")).isZero();
             assertGoodGoesOn(engine, 1);
             publisher.execute("ALTER ROLE " + role + " BYPASSRLS", "GRANT SELECT ON n07g TO " + role);
+            target.execute("GRANT INSERT, UPDATE, DELETE ON n07c TO " + role);
 
-            engine.awaitState("r", "n07", "n07g");
+            engine.awaitState("r", "n07", "n07g", "n07c");
             assertThat(pair.target().number("SELECT count(*) FROM n07")).isEqualTo(100);
-            TableComparison.of(pair).assertSame("n07", "n07g", "good");
+            TableComparison.of(pair).assertSame("n07", "n07g", "n07c", "good");
         } finally {
-            pair.publisher().server().maintenance().execute("DROP ROLE IF EXISTS " + role);
+            publisher.server().maintenance().execute("DROP ROLE IF EXISTS " + role);
+            target.server().maintenance().execute("DROP ROLE IF EXISTS " + role);
         }
+    }
+
+    private static String as(String role, Database database) {
+        return "{ url: \"" + database.libpqUrl(role, database.server().port())
+                + "\", password: \"${PGAPPLY_IT_PASSWORD}\" }";
     }
 
     private static Thread aside(Database database, String... statements) {

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.pgapply.core.ApplyException;
-import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.EngineProcess;
+import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TableComparison;
 import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.SlotState;
@@ -80,7 +82,8 @@ class CopyInterruptedIT {
     }
 
     @Test
-    void a_copy_that_was_abandoned_in_the_middle_begins_again_and_doubles_nothing() throws Exception {
+    void after_a_copy_that_was_abandoned_in_the_middle_what_is_copied_stays_and_the_rest_is_left_to_the_stream()
+            throws Exception {
         try (DatabasePair pair = twoTables()) {
             CompletableFuture<SubscriptionRow> abandoned;
             try (Gate unused = new Gate(pair.target())) {
@@ -91,7 +94,7 @@ class CopyInterruptedIT {
             assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
             assertThat(pair.target().column("SELECT slot_state FROM pgapply.subscription"))
                     .containsExactly("copying");
-            assertThat(pair.publisher().confirmedFlushLsn(pair.name()).value()).isPositive();
+            Lsn point = pair.publisher().confirmedFlushLsn(pair.name());
             pair.publisher().execute("INSERT INTO small VALUES ('later')");
 
             SubscriptionRow row;
@@ -100,8 +103,14 @@ class CopyInterruptedIT {
             }
 
             assertThat(row.slotState()).isEqualTo(SlotState.READY);
-            assertThat(row.consistentPoint()).isEqualTo(pair.publisher().confirmedFlushLsn(pair.name()));
-            TableComparison.of(pair).assertSame("small", "big");
+            assertThat(row.consistentPoint()).isEqualTo(point);
+            assertThat(pair.publisher().confirmedFlushLsn(pair.name())).isEqualTo(point);
+            assertThat(
+                            pair.target()
+                                    .column(
+                                            "SELECT table_name || ' ' || state::text FROM pgapply.subscription_rel ORDER BY table_name"))
+                    .containsExactly("big d", "small s");
+            assertThat(pair.target().number("SELECT count(*) FROM small")).isEqualTo(100);
         }
     }
 
@@ -114,7 +123,8 @@ class CopyInterruptedIT {
     }
 
     @Test
-    void a_copied_table_that_a_foreign_key_points_to_is_emptied_all_the_same() throws Exception {
+    void where_the_slot_is_gone_too_all_begins_again_and_what_a_foreign_key_points_to_is_emptied_all_the_same()
+            throws Exception {
         try (DatabasePair pair = twoTables()) {
             pair.target()
                     .execute("ALTER TABLE small ADD PRIMARY KEY (v)", "CREATE TABLE child (v text REFERENCES small)");
@@ -127,6 +137,7 @@ class CopyInterruptedIT {
                 abandon(pair);
             }
             assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+            pair.publisher().execute("SELECT pg_drop_replication_slot('" + pair.name() + "')");
 
             try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
                 SubscriptionRow unused = again.run();
@@ -312,19 +323,101 @@ class CopyInterruptedIT {
                 pair.publisher().execute("TRUNCATE late");
                 unused.close();
 
-                assertThatThrownBy(() -> running.get(30, TimeUnit.SECONDS))
-                        .cause()
-                        .hasMessageStartingWith("could not copy table \"public.late\": ")
-                        .hasMessageContaining("truncated")
-                        .isInstanceOfSatisfying(
-                                ApplyException.class, e -> assertThat(e.kind()).isEqualTo(Kind.TRANSIENT));
+                assertThat(running.get(30, TimeUnit.SECONDS).slotState()).isEqualTo(SlotState.READY);
             }
 
-            try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
-                SubscriptionRow unused = again.run();
-            }
+            TableComparison.of(pair).assertSame("small", "big", "big2");
+            assertThat(
+                            pair.target()
+                                    .value(
+                                            "SELECT state::text || ' ' || error FROM pgapply.subscription_rel WHERE table_name = 'late'"))
+                    .asString()
+                    .startsWith("d could not copy table \"public.late\": ")
+                    .contains("truncated");
+        }
+    }
 
-            TableComparison.of(pair).assertSame("small", "big", "big2", "late");
+    /** The copy's gate, for n02 by a mark among its rows, for n02k by its key: at 10, 50 or 90 %. */
+    private static void moveGates(Database target, int rows, int percent) {
+        target.execute(
+                "DROP TRIGGER IF EXISTS gate ON n02",
+                "DROP TRIGGER IF EXISTS gate ON n02k",
+                "CREATE TRIGGER gate BEFORE INSERT ON n02 FOR EACH ROW WHEN (NEW.v = 'mark" + percent
+                        + "') EXECUTE FUNCTION wait_at_gate()",
+                "CREATE TRIGGER gate BEFORE INSERT ON n02k FOR EACH ROW WHEN (NEW.id = " + rows / 100 * percent
+                        + ") EXECUTE FUNCTION wait_at_gate()",
+                "ALTER TABLE n02 ENABLE ALWAYS TRIGGER gate",
+                "ALTER TABLE n02k ENABLE ALWAYS TRIGGER gate");
+    }
+
+    private static void awaitBothAtGate(DatabasePair pair) {
+        Wait.until(
+                "both copies to stand at the gate",
+                () -> pair.target()
+                                .number(
+                                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'gate'::regclass")
+                        == 2);
+    }
+
+    /** Case N02: killed at 10, 50 (with -Plong) and 90 % of the copy, then the publisher ends a COPY; a table that was done stays as it is. */
+    @Test
+    void n02_a_copy_that_is_killed_again_and_again_doubles_nothing_and_is_never_shown_as_done() throws Exception {
+        int rows = RunOptions.number(20_000, 400_000);
+        DatabasePair pair = DatabasePair.shared();
+        pair.onBoth(
+                        "CREATE TABLE n02(v text)",
+                        "CREATE TABLE n02k(id int PRIMARY KEY, v text)",
+                        "CREATE TABLE done(id int PRIMARY KEY)")
+                .publish("n02", "n02k", "done");
+        pair.publisher()
+                .execute(
+                        "INSERT INTO n02 SELECT CASE WHEN g * 100 / " + rows + " IN (10, 50, 90) AND g * 100 % " + rows
+                                + " = 0 THEN 'mark' || g * 100 / " + rows + " ELSE 'r' || g % 1000 END"
+                                + " FROM generate_series(1, " + rows + ") g",
+                        "INSERT INTO n02k SELECT g, 'k' FROM generate_series(1, " + rows + ") g",
+                        "INSERT INTO done SELECT generate_series(1, 100)");
+        pair.target()
+                .execute(
+                        "CREATE TABLE gate (id int)",
+                        "CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS"
+                                + " $$ BEGIN PERFORM count(*) FROM public.gate; RETURN NEW; END $$");
+        moveGates(pair.target(), rows, 10);
+        String copiedRows = "SELECT string_agg(xmin::text || ctid::text, ',' ORDER BY id) FROM done WHERE id <= 100";
+        Gate gate = new Gate(pair.target());
+        try (SyncedEngine engine = SyncedEngine.launch(
+                pair, EngineProcess.Builder::ownProcess, "max_sync_workers_per_subscription", "3")) {
+            awaitBothAtGate(pair);
+            engine.awaitState("s", "done");
+            Object done = pair.target().value(copiedRows);
+            String point = String.valueOf(pair.target().value("SELECT consistent_point FROM pgapply.subscription"));
+            for (int percent : RunOptions.longRun() ? new int[] {50, 90} : new int[] {90}) {
+                assertThat(engine.state("n02") + engine.state("n02k")).isEqualTo("dd");
+                engine.process().killNine();
+                gate.close();
+                moveGates(pair.target(), rows, percent);
+                gate = new Gate(pair.target());
+                pair.publisher().execute("UPDATE n02k SET v = 'while down " + percent + "' WHERE id % 7 = 0");
+                engine.process().start();
+                awaitBothAtGate(pair);
+                pair.publisher().execute("INSERT INTO done VALUES (" + (100 + percent) + ")");
+                engine.awaitSame("done");
+            }
+            assertThat(engine.state("n02") + engine.state("n02k")).isEqualTo("dd");
+            engine.killAndStart();
+            awaitBothAtGate(pair);
+            pair.publisher()
+                    .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                            + " AND query LIKE 'COPY%n02%'");
+            gate.close();
+            engine.awaitState("r", "n02", "n02k", "done");
+            engine.awaitSame("n02", "n02k", "done");
+            assertThat(pair.target().value(copiedRows)).isEqualTo(done);
+            assertThat(engine.table("done").path("sync_lsn").asText()).isEqualTo(point);
+            String size = "SELECT pg_table_size('n02')";
+            assertThat(pair.target().number(size))
+                    .isLessThanOrEqualTo(2 * pair.publisher().number(size));
+        } finally {
+            gate.close();
         }
     }
 }

@@ -109,6 +109,7 @@ final class FirstStart implements AutoCloseable {
                 true,
                 CreateTables.MISSING,
                 List.of(DatabasePair.PUBLICATION),
+                false,
                 Duration.ZERO);
     }
 
@@ -125,7 +126,22 @@ final class FirstStart implements AutoCloseable {
             boolean createSlot,
             boolean copyData,
             List<String> publications) {
-        return options(publisher, target, name, createSlot, copyData, CreateTables.NONE, publications, Duration.ZERO);
+        return options(
+                publisher, target, name, createSlot, copyData, CreateTables.NONE, publications, false, Duration.ZERO);
+    }
+
+    /** With {@code disable_on_error: true}. */
+    static SubscriptionOptions disablingOnError(DatabasePair pair) {
+        return options(
+                url(pair.publisher(), null),
+                url(pair.target(), null),
+                pair.name(),
+                true,
+                true,
+                CreateTables.NONE,
+                List.of(DatabasePair.PUBLICATION),
+                true,
+                Duration.ZERO);
     }
 
     /** @param slotCreateTimeout how long the publisher may take to create the slot */
@@ -138,6 +154,7 @@ final class FirstStart implements AutoCloseable {
                 true,
                 CreateTables.NONE,
                 List.of(DatabasePair.PUBLICATION),
+                false,
                 slotCreateTimeout);
     }
 
@@ -149,6 +166,7 @@ final class FirstStart implements AutoCloseable {
             boolean copyData,
             CreateTables createTables,
             List<String> publications,
+            boolean disableOnError,
             Duration slotCreateTimeout) {
         return new SubscriptionOptions(
                 name,
@@ -165,7 +183,7 @@ final class FirstStart implements AutoCloseable {
                 BinaryMode.AUTO,
                 Origin.ANY,
                 "off",
-                false,
+                disableOnError,
                 2,
                 2,
                 Duration.ofSeconds(10),

@@ -259,33 +259,99 @@ class InitialCopyIT {
         }
     }
 
+    /** The target lacks one table, refuses a row of another, and cannot read a value of a third. */
+    private static void breakTables(DatabasePair pair) {
+        pair.onBoth("CREATE TABLE good (id int)", "CREATE TABLE good2 (id int)");
+        pair.publisher()
+                .execute(
+                        "CREATE TABLE absent (id int)",
+                        "CREATE TABLE refused (id bigint)",
+                        "CREATE TABLE unread (id int, v text)",
+                        "INSERT INTO absent VALUES (1)",
+                        "INSERT INTO refused SELECT generate_series(1, 3000)",
+                        "INSERT INTO unread VALUES (1, '17'), (2, 'x')",
+                        "INSERT INTO good SELECT generate_series(1, 10)",
+                        "INSERT INTO good2 SELECT generate_series(1, 10)");
+        pair.target()
+                .execute("CREATE TABLE refused (id bigint CHECK (id < 2000))", "CREATE TABLE unread (id int, v int)");
+        pair.publishAll();
+    }
+
+    private static String recorded(DatabasePair pair, String column, String table) {
+        return String.valueOf(pair.target()
+                .value("SELECT " + column + " FROM pgapply.subscription_rel WHERE table_name = '" + table + "'"));
+    }
+
     @Test
-    void a_row_that_the_target_refuses_ends_the_copy_and_gives_the_slot_back() {
+    void tables_that_cannot_be_copied_show_their_errors_and_stop_no_other() {
+        try (DatabasePair pair = DatabasePair.shared()) {
+            breakTables(pair);
+
+            SubscriptionRow row = run(pair);
+
+            assertThat(row.slotState()).isEqualTo(SlotState.READY);
+            Lsn point = Objects.requireNonNull(row.consistentPoint());
+            assertThat(pair.publisher().confirmedFlushLsn(pair.name())).isEqualTo(point);
+            TableComparison.of(pair).assertSame("good", "good2");
+            for (String good : List.of("good", "good2")) {
+                assertThat(recorded(pair, "state::text || ' ' || sync_lsn", good))
+                        .isEqualTo("s " + point);
+            }
+            assertThat(recorded(pair, "state::text || ' ' || error", "absent"))
+                    .startsWith("i ")
+                    .contains("\"public.absent\" does not exist");
+            assertThat(recorded(pair, "state::text || ' ' || error", "refused"))
+                    .startsWith("d could not copy table \"public.refused\": ")
+                    .contains("violates check constraint");
+            assertThat(recorded(pair, "state::text || ' ' || error", "unread"))
+                    .isEqualTo("d could not copy table \"public.unread\": invalid input syntax for type integer: \"x\""
+                            + " (COPY unread, line 2, column v)");
+            assertThat(pair.target().number("SELECT (SELECT count(*) FROM refused) + (SELECT count(*) FROM unread)"))
+                    .isZero();
+            assertThat(sessions(pair)).isZero();
+            assertThat(pair.target()
+                            .number("SELECT count(*) FROM pg_replication_origin o, pgapply.subscription s"
+                                    + " WHERE starts_with(o.roname, 'pgapply_' || s.subid || '_copy_')"))
+                    .isZero();
+        }
+    }
+
+    @Test
+    void as_what_each_table_is_published_is_recorded_with_the_consistent_point() {
+        try (DatabasePair pair = DatabasePair.shared()) {
+            pair.onBoth("CREATE TABLE one (id int)", "CREATE TABLE two (id int)")
+                    .publish("one", "two");
+
+            run(pair);
+
+            assertThat(pair.target().column("SELECT published_as FROM pgapply.subscription_rel ORDER BY table_name"))
+                    .isEqualTo(
+                            pair.publisher()
+                                    .column(
+                                            "SELECT prrelid || ':r' || oid FROM pg_publication_rel ORDER BY prrelid::regclass::text"));
+        }
+    }
+
+    @Test
+    void with_disable_on_error_a_row_that_the_target_refuses_ends_the_copy_and_gives_the_slot_back() {
         try (DatabasePair pair = DatabasePair.shared()) {
             pair.publisher().execute("CREATE TABLE t (id bigint)", "INSERT INTO t SELECT generate_series(1, 3000)");
             pair.target().execute("CREATE TABLE t (id bigint CHECK (id < 2000))");
             pair.publish("t");
 
-            assertThatThrownBy(() -> run(pair))
-                    .hasMessageStartingWith("could not copy table \"public.t\": ")
-                    .hasMessageContaining("violates check constraint");
+            try (FirstStart start = FirstStart.of(FirstStart.disablingOnError(pair))) {
+                assertThatThrownBy(start::run)
+                        .hasMessageStartingWith("could not copy table \"public.t\": ")
+                        .hasMessageContaining("violates check constraint");
+            }
             assertThat(pair.target().number("SELECT count(*) FROM t")).isZero();
             assertThat(pair.publisher()
                             .column("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"))
                     .isEmpty();
-        }
-    }
+            pair.target().execute("ALTER TABLE t DROP CONSTRAINT t_id_check");
 
-    @Test
-    void a_value_that_the_targets_type_cannot_read_is_named_with_line_and_column() {
-        try (DatabasePair pair = DatabasePair.shared()) {
-            pair.publisher().execute("CREATE TABLE t (id int, v text)", "INSERT INTO t VALUES (1, '17'), (2, 'x')");
-            pair.target().execute("CREATE TABLE t (id int, v int)");
-            pair.publish("t");
-
-            assertThatThrownBy(() -> run(pair))
-                    .hasMessage("could not copy table \"public.t\": invalid input syntax for type integer: \"x\""
-                            + " (COPY t, line 2, column v)");
+            assertReady(pair, run(pair));
+            TableComparison.of(pair).assertSame("t");
         }
     }
 
@@ -309,16 +375,13 @@ class InitialCopyIT {
                     List.of("pb"));
 
             try (FirstStart start = FirstStart.of(options)) {
-                assertThatThrownBy(start::run)
-                        .hasMessageContaining("\"public.t\"")
-                        .hasMessageContaining("row-level security");
-            }
-            pair.publisher().execute("ALTER ROLE " + role + " BYPASSRLS");
-            try (FirstStart start = FirstStart.of(options)) {
-                assertThat(start.run().slotState()).isEqualTo(SlotState.READY);
+                SubscriptionRow unused = start.run();
             }
 
-            TableComparison.of(pair).assertSame("t");
+            assertThat(recorded(pair, "state::text || ' ' || error", "t"))
+                    .startsWith("d could not copy table \"public.t\"")
+                    .contains("row-level security");
+            assertThat(pair.target().number("SELECT count(*) FROM t")).isZero();
             pair.publisher()
                     .execute(
                             "SELECT pg_drop_replication_slot('" + pair.name() + "')",

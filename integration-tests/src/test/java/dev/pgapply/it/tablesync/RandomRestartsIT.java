@@ -29,10 +29,11 @@ class RandomRestartsIT {
                 PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
                         .durable()
                         .start()) {
-            for (int run = 1; run <= RunOptions.number(1, 30); run++) {
-                long seed = RunOptions.seed();
-                System.out.println(
-                        "RandomRestartsIT: run " + run + ", seed " + seed + "; again with -Dpgapply.seed=" + seed);
+            long first = RunOptions.seed();
+            for (int run = 0; run < RunOptions.number(1, 30); run++) {
+                long seed = first + run;
+                System.out.println("RandomRestartsIT: run " + (run + 1) + ", seed " + seed
+                        + "; again with -Dpgapply.seed=" + seed);
                 new Run(publisher, target, seed).go();
             }
         }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -152,7 +153,11 @@ class RangedCopyIT {
             assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
             assertThat(state(pair)).isEqualTo("d");
             assertThat(pair.target().number("SELECT count(*) FROM big")).isBetween(1L, ROWS - 1L);
-            pair.publisher().execute("INSERT INTO big VALUES (0, 'later')");
+            // Without its slot it begins again.
+            pair.publisher()
+                    .execute(
+                            "INSERT INTO big VALUES (0, 'later')",
+                            "SELECT pg_drop_replication_slot('" + pair.name() + "')");
 
             SubscriptionRow row = run(pair);
 
@@ -345,6 +350,49 @@ class RangedCopyIT {
                 var done = start.stats().tables().get(0);
                 assertThat(done.rowsCopied()).isEqualTo(ROWS);
                 assertThat(done.remaining()).isEqualTo(Duration.ZERO);
+            }
+        }
+    }
+
+    /** Case N01. */
+    @Test
+    void n01_every_change_that_writers_make_around_the_snapshot_is_there_once() throws Exception {
+        long seed = RunOptions.seed();
+        System.out.println("RangedCopyIT: seed " + seed);
+        DatabasePair pair = DatabasePair.shared();
+        pair.onBoth(HammeringWriters.definitions("n01")).publish("n01", "n01log");
+        // Wide enough for four parts.
+        pair.publisher()
+                .execute("INSERT INTO n01 SELECT g, 0, repeat('x', 1000) FROM generate_series(1, "
+                        + RunOptions.number(70_000, 300_000) + ") g");
+        try (HammeringWriters writers = HammeringWriters.start(pair.publisher(), 6, seed, "n01");
+                Connection early = pair.publisher().connect();
+                Statement committed = early.createStatement();
+                Connection other = pair.publisher().connect();
+                Statement rolledBack = other.createStatement()) {
+            early.setAutoCommit(false);
+            committed.execute("INSERT INTO n01log SELECT -1, g FROM generate_series(1, 500) g");
+            other.setAutoCommit(false);
+            rolledBack.execute("INSERT INTO n01log SELECT -2, g FROM generate_series(1, 500) g");
+            writers.awaitTransactions(50);
+            try (SyncedEngine engine = SyncedEngine.launch(pair, UnaryOperator.identity())) {
+                engine.process().awaitStatus("waiting_for_slot");
+                writers.awaitTransactions(50);
+                early.commit();
+                other.rollback();
+                Wait.until(
+                        "parts of one table to be copied at a time",
+                        () -> pair.target()
+                                        .number(
+                                                "SELECT count(*) FROM pg_stat_progress_copy WHERE relid = 'n01'::regclass")
+                                == 2);
+                engine.awaitState("sr", "n01", "n01log");
+                writers.awaitTransactions(50);
+                writers.close();
+                engine.awaitSame("n01", "n01log");
+                assertThat(pair.target().number("SELECT count(*) FROM n01log WHERE id = -1"))
+                        .isEqualTo(500);
+                assertThat(engine.process().log()).doesNotContain("ERROR", "could not");
             }
         }
     }

@@ -182,4 +182,49 @@ class SlotWaitIT {
             assertThat(pair.target().number("SELECT count(*) FROM t")).isEqualTo(1);
         }
     }
+
+    /** The stream goes on meanwhile, and the time that was set ends the wait; it is tried again. */
+    @Test
+    void an_added_tables_slot_that_has_to_wait_is_named_within_two_seconds_and_given_up_in_time() throws Exception {
+        DatabasePair pair = oneTable(18);
+        pair.onBoth("CREATE TABLE added (id int)");
+        pair.publisher().execute("INSERT INTO added VALUES (1)");
+        try (SyncedEngine engine = SyncedEngine.start(pair, "slot_create_timeout", "4s");
+                OpenTransaction old = new OpenTransaction(pair, 1)) {
+            pair.publisher().execute("ALTER PUBLICATION pb ADD TABLE added");
+            engine.requireRefresh();
+            Wait.until(
+                    "the wait to be named",
+                    () -> engine.process()
+                                    .status()
+                                    .path("slot_wait")
+                                    .path("transactions")
+                                    .path(0)
+                                    .path("pid")
+                                    .asInt()
+                            == old.pid);
+            double seconds = Double.parseDouble(String.valueOf(pair.publisher()
+                    .value(
+                            "SELECT coalesce(min(extract(epoch FROM clock_timestamp() - query_start)), 0) FROM pg_stat_activity"
+                                    + " WHERE backend_type = 'walsender' AND query LIKE 'CREATE_REPLICATION_SLOT \"pgapply%'"
+                                    + " AND application_name = '" + pair.name() + "'")));
+            assertThat(seconds).isLessThan(2.0);
+            assertThat(engine.process().status().path("slot_wait").path("table").asText())
+                    .isEqualTo("public.added");
+            assertThat(engine.process().log())
+                    .contains("table \"public.added\": waiting for transaction")
+                    .contains("of pid " + old.pid + " before the slot can be created (user \"postgres\"");
+            assertThat(engine.process().status().path("status").asText()).isEqualTo("streaming");
+
+            engine.awaitError("added", "was not created within slot_create_timeout (4 s): waiting for transaction");
+            pair.publisher().execute("INSERT INTO t VALUES (2)");
+            engine.process().awaitApplied(pair.name(), pair.publisher().insertLsn(), Wait.SOON);
+            assertThat(pair.target().column("SELECT id FROM t")).containsExactly("2");
+            old.commit();
+
+            engine.awaitState("r", "added");
+            engine.awaitSame("t", "added");
+            assertThat(engine.process().status().path("slot_wait").isNull()).isTrue();
+        }
+    }
 }
