@@ -7,15 +7,30 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One database of a server, with the few commands that tests need. Each call opens a connection of its own and closes it, so all of
- * it may be called from any thread. An {@link SQLException} comes out wrapped in an {@link IllegalStateException} that quotes the SQL.
+ * One database of a server, with the few commands that tests need. Each call has a session of its own, as good as new (a few wait in
+ * {@link IdleSessions} from call to call), so all of it may be called from any thread and none leaves settings, locks or temporary
+ * tables behind. An {@link SQLException} comes out wrapped in an {@link IllegalStateException} that quotes the SQL.
  */
 public record Database(PostgresServer server, String name) {
+
+    /** What counts only for sessions that begin later, or wants no session in a database. */
+    private static final Pattern NEEDS_NEW_SESSIONS =
+            Pattern.compile("\\bALTER\\s+(DATABASE|ROLE|USER)\\b|\\bTEMPLATE\\b", Pattern.CASE_INSENSITIVE);
+
+    /** What {@code DISCARD ALL} does not undo: a temporary slot and a session's origin end with the session only. */
+    private static final Pattern OUTLASTS_DISCARD =
+            Pattern.compile("pg_create_\\w+_slot|pg_replication_origin_session", Pattern.CASE_INSENSITIVE);
+
+    private interface Work<T> {
+        T with(Connection connection, Statement statement) throws SQLException;
+    }
 
     /** For the driver, without user and password. */
     public String url() {
@@ -38,9 +53,15 @@ public record Database(PostgresServer server, String name) {
                 + PostgresServer.PASSWORD + " dbname='" + name.replace("'", "\\'") + "'";
     }
 
-    /** A connection of the superuser in autocommit mode, its output settings as CASES.md's SAME wants them. */
+    /**
+     * A new connection of the superuser in autocommit mode, its output settings as CASES.md's SAME wants them. The caller's, who closes
+     * it.
+     */
     public Connection connect() {
-        Properties properties = new Properties();
+        return connect(new Properties());
+    }
+
+    private Connection connect(Properties properties) {
         properties.setProperty("user", PostgresServer.SUPERUSER);
         properties.setProperty("password", PostgresServer.PASSWORD);
         properties.setProperty("ApplicationName", "pgapply-it");
@@ -55,58 +76,97 @@ public record Database(PostgresServer server, String name) {
         }
     }
 
+    private Connection session() {
+        Connection idle = server.sessions().take(name);
+        if (idle != null) {
+            return idle;
+        }
+        Properties properties = new Properties();
+        // A statement that was prepared on the server would not outlive the next DISCARD ALL.
+        properties.setProperty("prepareThreshold", "0");
+        return connect(properties);
+    }
+
+    private <T> T inSession(String[] sql, Work<T> work) {
+        boolean needsNewSessions = finds(NEEDS_NEW_SESSIONS, sql);
+        if (needsNewSessions) {
+            server.sessions().endAll();
+        }
+        Connection connection = session();
+        try (Statement statement = connection.createStatement()) {
+            return work.with(connection, statement);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        } finally {
+            if (needsNewSessions || finds(OUTLASTS_DISCARD, sql)) {
+                server.sessions().endAll();
+                IdleSessions.end(connection);
+            } else {
+                server.sessions().giveBack(name, connection);
+            }
+        }
+    }
+
+    private static boolean finds(Pattern pattern, String... sql) {
+        return Arrays.stream(sql).anyMatch(text -> pattern.matcher(text).find());
+    }
+
     /** Runs each statement in a transaction of its own; one text with several statements is one transaction. */
     public void execute(String... statements) {
-        try (Connection connection = connect();
-                Statement statement = connection.createStatement()) {
+        boolean unused = inSession(statements, (connection, statement) -> {
             for (String sql : statements) {
                 execute(statement, sql);
             }
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+            return true;
+        });
     }
 
     private void execute(Statement statement, String sql) {
         try {
             statement.execute(sql);
         } catch (SQLException e) {
-            throw new IllegalStateException(e.getMessage() + " in: " + abbreviate(sql), e);
+            throw failed(e, sql);
         }
+    }
+
+    private static IllegalStateException failed(SQLException e, String sql) {
+        return new IllegalStateException(e.getMessage() + " in: " + abbreviate(sql), e);
     }
 
     /** Runs all statements in one transaction. */
     public void transaction(String... statements) {
-        try (Connection connection = connect();
-                Statement statement = connection.createStatement()) {
+        boolean unused = inSession(statements, (connection, statement) -> {
             connection.setAutoCommit(false);
             for (String sql : statements) {
                 execute(statement, sql);
             }
             connection.commit();
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+            return true;
+        });
     }
 
     /** The rows of a query as text; SQL NULL is null. */
     public List<List<@Nullable String>> query(String sql) {
-        try (Connection connection = connect();
-                Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(sql)) {
-            List<List<@Nullable String>> rows = new ArrayList<>();
-            int columns = result.getMetaData().getColumnCount();
-            while (result.next()) {
-                List<@Nullable String> row = new ArrayList<>(columns);
-                for (int i = 1; i <= columns; i++) {
-                    row.add(result.getString(i));
-                }
-                rows.add(row);
+        return inSession(new String[] {sql}, (connection, statement) -> {
+            try (ResultSet result = statement.executeQuery(sql)) {
+                return rows(result);
+            } catch (SQLException e) {
+                throw failed(e, sql);
             }
-            return rows;
-        } catch (SQLException e) {
-            throw new IllegalStateException(e.getMessage() + " in: " + abbreviate(sql), e);
+        });
+    }
+
+    private static List<List<@Nullable String>> rows(ResultSet result) throws SQLException {
+        List<List<@Nullable String>> rows = new ArrayList<>();
+        int columns = result.getMetaData().getColumnCount();
+        while (result.next()) {
+            List<@Nullable String> row = new ArrayList<>(columns);
+            for (int i = 1; i <= columns; i++) {
+                row.add(result.getString(i));
+            }
+            rows.add(row);
         }
+        return rows;
     }
 
     /** The first column of each row; SQL NULL is {@code <null>}. */
@@ -163,16 +223,17 @@ public record Database(PostgresServer server, String name) {
 
     /** Drops the database and whatever holds on to it: sessions, slots; subscriptions lose their slots' names first. */
     public void drop() {
-        for (String subscription : column("SELECT subname FROM pg_subscription WHERE subdbid ="
-                + " (SELECT oid FROM pg_database WHERE datname = current_database())")) {
+        Database maintenance = server.maintenance();
+        for (String subscription : maintenance.column("SELECT subname FROM pg_subscription WHERE subdbid ="
+                + " (SELECT oid FROM pg_database WHERE datname = " + literal(name) + ")")) {
             String quoted = quote(subscription);
             execute(
                     "ALTER SUBSCRIPTION " + quoted + " DISABLE",
                     "ALTER SUBSCRIPTION " + quoted + " SET (slot_name = NONE)",
                     "DROP SUBSCRIPTION " + quoted);
         }
+        server.sessions().end(name);
         String slots = " FROM pg_replication_slots WHERE database = " + literal(name);
-        Database maintenance = server.maintenance();
         maintenance.execute("SELECT pg_terminate_backend(active_pid)" + slots + " AND active");
         Wait.until(
                 "slots of " + name + " to be inactive",
