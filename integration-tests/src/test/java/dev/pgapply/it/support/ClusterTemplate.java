@@ -47,8 +47,7 @@ final class ClusterTemplate {
     private void make() throws IOException {
         synchronized (ClusterTemplate.class) {
             Files.createDirectories(template.getParent());
-            try (FileChannel channel =
-                            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     var held = channel.lock()) {
                 if (!Files.exists(template) && held.isValid()) {
                     Path unfinished = template.resolveSibling(template.getFileName() + ".new");
@@ -63,13 +62,15 @@ final class ClusterTemplate {
     /** What initdb would have given it (pg_control_data.h and xlog_internal.h; pg_createsubscriber does the same). */
     private static void identifyAnew(Path data) throws IOException {
         Path file = data.resolve("global/pg_control");
-        ByteBuffer control = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
+        byte[] bytes = Files.readAllBytes(file);
+        ByteBuffer control = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         long old = control.getLong(0);
-        int end = checksummed(control);
+        int end = checksummed(control, bytes);
         control.putLong(0, ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE));
-        control.putInt(end, crc(control, end));
-        Files.write(file, control.array());
-        try (DirectoryStream<Path> segments = Files.newDirectoryStream(data.resolve("pg_wal"), "????????????????????????")) {
+        control.putInt(end, crc(bytes, end));
+        Files.write(file, bytes);
+        try (DirectoryStream<Path> segments =
+                Files.newDirectoryStream(data.resolve("pg_wal"), "????????????????????????")) {
             for (Path segment : segments) {
                 identifyAnew(segment, old, control.getLong(0));
             }
@@ -88,18 +89,18 @@ final class ClusterTemplate {
     }
 
     /** The length of what stands before the checksum, which is the struct's last field in every version. */
-    private static int checksummed(ByteBuffer control) {
-        for (int end = Long.BYTES; end < control.limit() - Integer.BYTES; end += Integer.BYTES) {
-            if (control.getInt(end) == crc(control, end)) {
+    private static int checksummed(ByteBuffer control, byte[] bytes) {
+        for (int end = Long.BYTES; end < bytes.length - Integer.BYTES; end += Integer.BYTES) {
+            if (control.getInt(end) == crc(bytes, end)) {
                 return end;
             }
         }
         throw new IllegalStateException("found no checksum in pg_control");
     }
 
-    private static int crc(ByteBuffer control, int end) {
+    private static int crc(byte[] bytes, int end) {
         CRC32C crc = new CRC32C();
-        crc.update(control.array(), 0, end);
+        crc.update(bytes, 0, end);
         return (int) crc.getValue();
     }
 }

@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server from the zonky binaries. EmbeddedPostgres unpacks, creates the cluster and starts it (as an unprivileged user where this
- * JVM is root); ending and freezing it goes by signals to the postmaster, which EmbeddedPostgres cannot do.
+ * A server from the zonky binaries. EmbeddedPostgres unpacks them and starts the copy of a {@link ClusterTemplate} (as an unprivileged
+ * user where this JVM is root); ending and freezing it goes by signals to the postmaster, which EmbeddedPostgres cannot do.
  */
 final class EmbeddedServer implements ServerInstance {
 
@@ -39,22 +39,39 @@ final class EmbeddedServer implements ServerInstance {
             throw new IllegalStateException("the server runs already");
         }
         try {
-            Files.createDirectories(data.getParent());
-            EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
-                    .setPgBinaryResolver(new PostgresBinaries(version))
-                    .setDataDirectory(data)
-                    .setCleanDataDirectory(false)
-                    .setRegisterShutdownHook(false)
-                    .setPGStartupWait(Duration.ofSeconds(90))
-                    .setLocaleConfig("locale", "C")
-                    .setPort(port)
-                    .setOutputRedirector(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                    .setErrorRedirector(ProcessBuilder.Redirect.appendTo(log.toFile()));
+            if (!Files.exists(data)) {
+                Files.createDirectories(data.getParent());
+                new ClusterTemplate(version, this::initdb).copyTo(data);
+            }
+            EmbeddedPostgres.Builder builder = builder(data);
             settings.forEach(builder::setServerConfig);
             started = builder.start();
         } catch (IOException e) {
             throw new UncheckedIOException("could not start PostgreSQL " + version + "; its log:\n" + log(), e);
         }
+    }
+
+    /** EmbeddedPostgres runs initdb only before it starts the cluster. */
+    private void initdb(Path directory) {
+        try {
+            builder(directory).start().close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "could not make a cluster of PostgreSQL " + version + "; its log:\n" + log(), e);
+        }
+    }
+
+    private EmbeddedPostgres.Builder builder(Path directory) {
+        return EmbeddedPostgres.builder()
+                .setPgBinaryResolver(new PostgresBinaries(version))
+                .setDataDirectory(directory)
+                .setCleanDataDirectory(false)
+                .setRegisterShutdownHook(false)
+                .setPGStartupWait(Duration.ofSeconds(90))
+                .setLocaleConfig("locale", "C")
+                .setPort(port)
+                .setOutputRedirector(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .setErrorRedirector(ProcessBuilder.Redirect.appendTo(log.toFile()));
     }
 
     private long postmaster() {

@@ -74,9 +74,14 @@ public final class RunOptions {
 
     /** A directory that no other caller gets, below {@code target/it}; not created yet. */
     public static Path newDirectory(String name) {
+        return sharedDirectory(ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet() + "-" + name);
+    }
+
+    /** The directory of that name below {@code target/it}, the same for all JVMs of all runs. */
+    static Path sharedDirectory(String name) {
         return Path.of(System.getProperty("pgapply.it.work", "target/it"))
                 .toAbsolutePath()
-                .resolve(ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet() + "-" + name);
+                .resolve(name);
     }
 
     /** A name that no other caller of this JVM gets, valid for a database, a slot and a subscription. */
