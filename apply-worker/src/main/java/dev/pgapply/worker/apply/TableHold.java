@@ -72,7 +72,7 @@ public final class TableHold {
         return await(answer, givenUp);
     }
 
-    private static <T> T await(CompletableFuture<T> answer, BooleanSupplier givenUp) {
+    static <T> T await(CompletableFuture<T> answer, BooleanSupplier givenUp) {
         while (true) {
             T given = await(answer, LOOK_AGAIN);
             if (given != null) {
@@ -85,7 +85,7 @@ public final class TableHold {
     }
 
     /** Null if there is no answer in time. */
-    private static <T> @Nullable T await(CompletableFuture<T> answer, Duration atMost) {
+    static <T> @Nullable T await(CompletableFuture<T> answer, Duration atMost) {
         try {
             return answer.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {

@@ -8,9 +8,8 @@ import java.sql.Connection;
 import java.util.List;
 
 /**
- * {@code create_tables: missing} for a table that is copied beside the stream. Its foreign keys come with the next start: validated while
- * the leader applies they would see two tables at two moments, and their locks could stand against its own. Owned by the table sync
- * worker's thread.
+ * {@code create_tables: missing} for a table that is copied beside the stream. Its foreign keys come later ({@link LateForeignKeys}): they
+ * would see two tables at two moments. Owned by the table sync worker's thread.
  */
 final class AddedTableCreation {
 

@@ -51,6 +51,7 @@ public final class TableSync implements AutoCloseable {
     private final TableSyncContext context;
     private final TableStates states;
     private final PublisherTables published;
+    private final LateForeignKeys foreignKeys;
     private final CopyConnections control;
     private final Connection target;
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
@@ -71,6 +72,7 @@ public final class TableSync implements AutoCloseable {
         this.context = context;
         this.states = new TableStates(context.options().name(), context.subid());
         this.published = new PublisherTables(context);
+        this.foreignKeys = new LateForeignKeys(context, () -> closing);
         this.control = context.connections();
         this.target = control.openTarget();
         states.load(target);
@@ -191,6 +193,7 @@ public final class TableSync implements AutoCloseable {
         setReady();
         parkBroken();
         startWorkers();
+        foreignKeys.attend(states.all());
     }
 
     private void startWorkers() {
@@ -224,6 +227,7 @@ public final class TableSync implements AutoCloseable {
             ApplyException failure = worker.failure();
             if (failure == null) {
                 waits.remove(name);
+                foreignKeys.expect();
             } else if (!closing && !context.holds().isEnded()) {
                 failed(name, worker, failure);
             }

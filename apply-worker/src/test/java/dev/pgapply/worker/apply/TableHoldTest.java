@@ -296,4 +296,35 @@ class TableHoldTest {
                 .isInstanceOf(ApplyException.class)
                 .hasMessage("the table's copy is being stopped");
     }
+
+    @Test
+    void the_leader_stands_still_with_everything_committed_while_work_is_done_and_goes_on_when_it_fails()
+            throws Exception {
+        DispatcherFixture leader = leader(StreamingMode.OFF);
+
+        boolean unused = answered(leader, () -> {
+            StandStill.run(leader.holds, () -> workerGivenUp, () -> barriers.add("worked"));
+            return true;
+        });
+
+        assertThat(barriers).containsExactly("committed", "worked");
+        assertThatThrownBy(() -> answered(leader, () -> {
+                    StandStill.run(leader.holds, () -> workerGivenUp, () -> {
+                        throw new IllegalStateException("refused");
+                    });
+                    return true;
+                }))
+                .hasMessage("refused");
+        assertThat(barriers).containsExactly("committed", "worked", "committed");
+    }
+
+    @Test
+    void nothing_is_done_once_the_leader_has_ended() {
+        DispatcherFixture leader = leader(StreamingMode.OFF);
+        leader.holds.end();
+
+        assertThatThrownBy(() -> StandStill.run(leader.holds, () -> workerGivenUp, () -> barriers.add("worked")))
+                .isInstanceOf(ApplyException.class);
+        assertThat(barriers).isEmpty();
+    }
 }
