@@ -196,10 +196,14 @@ public final class TableSync implements AutoCloseable {
         foreignKeys.attend(states.all());
     }
 
+    /** Where fewer tables are to be copied than there may be workers, a large one is copied by several sessions. */
     private void startWorkers() {
         long now = context.ticker().nanos();
+        int most = context.options().maxSyncWorkers();
+        long toBeCopied =
+                states.all().stream().filter(table -> !table.isCopied()).count();
         for (SubscriptionTable table : states.all()) {
-            if (workers.size() >= context.options().maxSyncWorkers()) {
+            if (workers.size() >= most) {
                 return;
             }
             QualifiedName name = table.table();
@@ -208,7 +212,7 @@ public final class TableSync implements AutoCloseable {
                     && !parked.contains(name)
                     && !unpublished.contains(name)
                     && waits.getOrDefault(name, RetryWait.none(now)).isDue(now)) {
-                workers.put(name, TableSyncWorker.start(context, states, name));
+                workers.put(name, TableSyncWorker.start(context, states, name, (int) Math.max(1, most / toBeCopied)));
             }
         }
     }

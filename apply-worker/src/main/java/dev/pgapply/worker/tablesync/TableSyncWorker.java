@@ -57,6 +57,7 @@ final class TableSyncWorker implements Runnable {
     private final TableSyncContext context;
     private final TableStates states;
     private final QualifiedName table;
+    private final int sessions;
     private final CopyConnections connections;
     private final TableHold hold;
     private final Thread thread;
@@ -68,17 +69,19 @@ final class TableSyncWorker implements Runnable {
     private volatile @Nullable TargetSession replaying;
     private boolean counted;
 
-    private TableSyncWorker(TableSyncContext context, TableStates states, QualifiedName table) {
+    private TableSyncWorker(TableSyncContext context, TableStates states, QualifiedName table, int sessions) {
         this.context = context;
         this.states = states;
         this.table = table;
+        this.sessions = sessions;
         this.connections = context.connections();
         this.hold = new TableHold(context.holds(), table, () -> stopping);
         this.thread = new Thread(this, "tablesync/" + context.options().name() + "/" + table);
     }
 
-    static TableSyncWorker start(TableSyncContext context, TableStates states, QualifiedName table) {
-        TableSyncWorker worker = new TableSyncWorker(context, states, table);
+    /** @param sessions how many may copy a large table's parts at a time */
+    static TableSyncWorker start(TableSyncContext context, TableStates states, QualifiedName table, int sessions) {
+        TableSyncWorker worker = new TableSyncWorker(context, states, table, sessions);
         worker.thread.setDaemon(true);
         worker.thread.start();
         return worker;
@@ -205,7 +208,7 @@ final class TableSyncWorker implements Runnable {
                         context.ticker());
                 counted = true;
                 new CopyWorkers(connections, holder, target, context.ticker())
-                        .copy(snapshot, List.of(copy), 1, (failed, reason) -> {
+                        .copy(snapshot, List.of(copy), sessions, (failed, reason) -> {
                             throw reason;
                         });
                 counted = false;
