@@ -201,9 +201,7 @@ final class ChangeCollector {
                 yield null;
             }
             case NOT_SUBSCRIBED -> {
-                // worker.c opens the relation before it looks at its state: a missing table stops even where it is not
-                // subscribed to.
-                RelationMapEntry unused = relations.open(oid);
+                relations.passBy(oid);
                 stats.skippedChanges.increment();
                 if (reported.add(name)) {
                     log.warn(

@@ -7,6 +7,7 @@ import dev.pgapply.core.relation.RelationMap;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.relation.RelationOverlay;
 import dev.pgapply.core.relation.Relations;
+import dev.pgapply.core.subscription.CreateTables;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.stream.Ticker;
 import java.time.Duration;
@@ -35,12 +36,20 @@ public final class OpenRelations {
 
     private final Target target;
     private final Ticker ticker;
+    private final CreateTables createTables;
     private final Consumer<RelationMapEntry> opened;
     private long now;
 
-    /** @param opened is told of each entry before its first change is applied, and may refuse it by throwing */
+    /** For a target that has the published tables. */
     public OpenRelations(Target target, Ticker ticker, Consumer<RelationMapEntry> opened) {
+        this(target, CreateTables.NONE, ticker, opened);
+    }
+
+    /** @param opened is told of each entry before its first change is applied, and may refuse it by throwing */
+    public OpenRelations(
+            Target target, CreateTables createTables, Ticker ticker, Consumer<RelationMapEntry> opened) {
         this.target = target;
+        this.createTables = createTables;
         this.ticker = ticker;
         this.opened = opened;
         this.now = ticker.nanos();
@@ -107,6 +116,16 @@ public final class OpenRelations {
         opened.accept(entry);
         described.put(oid, now);
         return entry;
+    }
+
+    /**
+     * A change came of a table that is not part of the subscription, and is passed by. worker.c opens the relation before it looks at
+     * its state, so that a missing table stops even where it is not subscribed to; but one that a refresh would create may be missing.
+     */
+    void passBy(Oid oid) {
+        if (createTables == CreateTables.NONE) {
+            RelationMapEntry unused = open(oid);
+        }
     }
 
     private boolean isOld(@Nullable Long described) {

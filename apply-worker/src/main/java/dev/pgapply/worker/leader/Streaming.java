@@ -122,14 +122,14 @@ final class Streaming implements AutoCloseable {
                             originName,
                             workerSession,
                             options.batch(),
-                            new OpenRelations(target, ticker, guard),
+                            new OpenRelations(target, options.createTables(), ticker, guard),
                             holds::subscribed,
                             stats),
                     target::openParallelSession,
                     session,
                     spoolOnly,
                     stats);
-            OpenRelations relations = new OpenRelations(target, ticker, guard);
+            OpenRelations relations = new OpenRelations(target, options.createTables(), ticker, guard);
             BatchBuilder batch = new BatchBuilder(options.batch());
             ApplyDispatcher dispatcher = new ApplyDispatcher(
                     originName,

@@ -8,6 +8,7 @@ import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
+import dev.pgapply.it.support.RestClient;
 import dev.pgapply.it.support.TableComparison;
 import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.SubscriptionRow;
@@ -202,8 +203,10 @@ class CreateTablesIT {
                                 "CREATE INDEX added_b ON added (b)",
                                 "INSERT INTO added (m, b) SELECT 'ok', 1 FROM generate_series(1, 100)");
 
-                assertThat(engine.rest().command(pair.name(), "refresh").status())
-                        .isEqualTo(200);
+                // A change that comes before the refresh has no table to go to, and stops nothing.
+                engine.awaitCaughtUp();
+                RestClient.Answer refreshed = engine.rest().command(pair.name(), "refresh");
+                assertThat(refreshed.status()).as(refreshed.body()).isEqualTo(200);
 
                 Wait.until(
                         "table added to be in step",
