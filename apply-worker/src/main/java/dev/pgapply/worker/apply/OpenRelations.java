@@ -46,8 +46,7 @@ public final class OpenRelations {
     }
 
     /** @param opened is told of each entry before its first change is applied, and may refuse it by throwing */
-    public OpenRelations(
-            Target target, CreateTables createTables, Ticker ticker, Consumer<RelationMapEntry> opened) {
+    public OpenRelations(Target target, CreateTables createTables, Ticker ticker, Consumer<RelationMapEntry> opened) {
         this.target = target;
         this.createTables = createTables;
         this.ticker = ticker;
