@@ -2,6 +2,7 @@ package dev.pgapply.it;
 
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.DatabasePair;
+import dev.pgapply.it.support.Pace;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -57,6 +58,7 @@ final class CounterWriters implements AutoCloseable {
                 statement.execute("INSERT INTO f02log SELECT 1, 'same'" + numbers);
                 statement.execute("UPDATE f02cnt SET n = n + " + rows + " WHERE k = " + writer);
                 connection.commit();
+                Pace.pause();
             }
         } catch (SQLException e) {
             failure.compareAndSet(null, e);

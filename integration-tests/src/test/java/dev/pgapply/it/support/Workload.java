@@ -88,6 +88,7 @@ public final class Workload implements AutoCloseable {
                     started.countDown();
                     first = false;
                 }
+                Pace.pause();
             }
         } catch (Throwable e) {
             failure.compareAndSet(null, e);

@@ -1,6 +1,7 @@
 package dev.pgapply.it.tablesync;
 
 import dev.pgapply.it.support.Database;
+import dev.pgapply.it.support.Pace;
 import dev.pgapply.it.support.Wait;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -70,6 +71,7 @@ final class HammeringWriters implements AutoCloseable {
                         connection.commit();
                         transactions.incrementAndGet();
                     }
+                    Pace.pause();
                 }
             } catch (SQLException | RuntimeException e) {
                 awaitConnection();
