@@ -12,14 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What a publisher sends for publication {@code pb}, read from a slot by SQL: real messages without a walsender. */
-final class ChangeFeed {
+final class ChangeFeed implements AutoCloseable {
 
-    private final Database publisher;
+    private final Connection connection;
     private final String slot;
     private final boolean binary;
 
-    private ChangeFeed(Database publisher, String slot, boolean binary) {
-        this.publisher = publisher;
+    private ChangeFeed(Connection connection, String slot, boolean binary) {
+        this.connection = connection;
         this.slot = slot;
         this.binary = binary;
     }
@@ -28,19 +28,23 @@ final class ChangeFeed {
     static ChangeFeed open(Database publisher, String name, boolean binary) {
         String slot = name + (binary ? "_b" : "_t");
         publisher.execute("SELECT pg_create_logical_replication_slot('" + slot + "', 'pgoutput')");
-        return new ChangeFeed(publisher, slot, binary);
+        Connection connection = publisher.connect();
+        try (Statement statement = connection.createStatement()) {
+            // The slot is read up to where WAL is flushed, and the servers of tests commit asynchronously.
+            statement.execute("SET synchronous_commit = on");
+            statement.execute("SET search_path = ''");
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return new ChangeFeed(connection, slot, binary);
     }
 
     /** The messages of what was committed since the last call. */
     List<PgOutputMessage> next() {
         PgOutputDecoder decoder = new PgOutputDecoder();
         List<PgOutputMessage> messages = new ArrayList<>();
-        try (Connection connection = publisher.connect();
-                Statement statement = connection.createStatement()) {
-            // The slot is read up to where WAL is flushed, and the servers of tests commit asynchronously.
-            statement.execute("SET synchronous_commit = on");
+        try (Statement statement = connection.createStatement()) {
             statement.execute("SELECT pg_logical_emit_message(true, 'flush', '')");
-            statement.execute("SET search_path = ''");
             try (ResultSet rows = statement.executeQuery("SELECT data FROM pg_logical_slot_get_binary_changes('" + slot
                     + "', NULL, NULL, 'proto_version', '1'," + " 'publication_names', '" + DatabasePair.PUBLICATION
                     + "', 'binary', '" + binary + "')")) {
@@ -53,5 +57,14 @@ final class ChangeFeed {
             throw new IllegalStateException(e);
         }
         return messages;
+    }
+
+    @Override
+    public void close() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

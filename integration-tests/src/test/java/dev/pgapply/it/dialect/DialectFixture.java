@@ -66,8 +66,15 @@ final class DialectFixture implements AutoCloseable {
         return exact;
     }
 
-    /** Runs statements on both targets. */
+    /** Runs statements on both targets, whose tables are then described anew. */
     void onTargets(String... statements) {
+        changeTargets(statements);
+        fast.describeAnew();
+        exact.describeAnew();
+    }
+
+    /** Runs statements on both targets that change rows alone: a description costs more than most changes. */
+    void changeTargets(String... statements) {
         fast.database().execute(statements);
         exact.database().execute(statements);
     }
@@ -110,6 +117,7 @@ final class DialectFixture implements AutoCloseable {
     public void close() {
         fast.close();
         exact.close();
+        feed.close();
         second.drop();
         pair.close();
     }

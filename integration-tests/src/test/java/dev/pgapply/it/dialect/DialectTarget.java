@@ -119,7 +119,6 @@ final class DialectTarget implements AutoCloseable {
                     builder.sealWhole().forEach(this::apply);
                 }
                 relations.put(relation);
-                relations.invalidateTarget(relation.oid());
             } else if (message instanceof Insert insert) {
                 builder.add(new Change(Change.Kind.INSERT, open(insert.relation()), null, insert.newTuple()), 0);
             } else if (message instanceof Update update) {

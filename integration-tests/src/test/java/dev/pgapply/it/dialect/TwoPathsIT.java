@@ -37,7 +37,7 @@ class TwoPathsIT {
                 String description = "seed " + seed + " round " + round;
                 if (round % ROUNDS_TO_RESET == 0) {
                     reset(both);
-                    both.onTargets("TRUNCATE audit");
+                    both.changeTargets("TRUNCATE audit");
                 }
                 round(both, new RandomChanges(random), random, description);
                 assertThat(both.fast().rows(RandomChanges.SEEN))
@@ -81,13 +81,13 @@ class TwoPathsIT {
         String truncate = "TRUNCATE " + String.join(", ", RandomChanges.TABLES);
         both.publisher().execute(truncate);
         both.skip();
-        both.onTargets(truncate);
+        both.changeTargets(truncate);
     }
 
     private static void round(DialectFixture both, RandomChanges changes, Random random, String description) {
         int locals = random.nextBoolean() ? 1 + random.nextInt(4) : 0;
         for (int i = 0; i < locals; i++) {
-            both.onTargets(changes.localChange());
+            both.changeTargets(changes.localChange());
         }
         List<String> transactions = changes.transactions();
         both.publisher().execute(transactions.toArray(String[]::new));
