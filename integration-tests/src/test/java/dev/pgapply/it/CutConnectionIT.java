@@ -22,7 +22,7 @@ class CutConnectionIT {
         try (Scenario scenario = Scenario.shared();
                 TcpProxy proxy = throughProxy(scenario)) {
             scenario.onBoth("CREATE TABLE log(v int)").publish("log").start();
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < RunOptions.number(1, 3); i++) {
                 int cuts = proxy.cuts();
                 // A new session sends its first commits as text, together with the origin's progress; later it names a
                 // prepared one.

@@ -123,10 +123,10 @@ class FirstCopyIT {
         }
     }
 
-    /** Three rows of 20 MB in each of two tables, one in binary and one in text format, through a heap of 64 MB with two workers. */
+    /** Two rows of 20 MB in each of two tables, one in binary and one in text format, through a heap of 64 MB with two workers. */
     @Test
     void rows_of_20_megabytes_go_through_a_small_heap() {
-        int rows = RunOptions.number(3, 30);
+        int rows = RunOptions.number(2, 30);
         try (Scenario scenario = Scenario.shared()
                 .heap("64m")
                 .option("receive_queue", "4MB")
@@ -149,7 +149,7 @@ class FirstCopyIT {
             scenario.engine().awaitStatus(scenario.slot(), Duration.ofMinutes(5), Set.of("streaming"));
 
             for (String table : new String[] {"wide", "wide_text"}) {
-                TableComparison.of(scenario.pair()).assertSameRows("SELECT id, length(v), md5(v::text) FROM " + table);
+                TableComparison.of(scenario.pair()).assertSameRows("SELECT id, length(v), md5(v) FROM " + table);
             }
             assertThat(scenario.target().number("SELECT min(octet_length(v)) FROM wide"))
                     .isEqualTo(20L * 1024 * 1024);
@@ -158,7 +158,7 @@ class FirstCopyIT {
 
     @Test
     void many_tables_are_all_copied_and_followed() {
-        int tables = RunOptions.number(100, 500);
+        int tables = RunOptions.number(60, 500);
         try (Scenario scenario = Scenario.shared()) {
             scenario.onBoth("DO $$ BEGIN FOR i IN 1.." + tables
                     + " LOOP EXECUTE format('CREATE TABLE t%s (id int PRIMARY KEY, v text)', i); END LOOP; END $$");

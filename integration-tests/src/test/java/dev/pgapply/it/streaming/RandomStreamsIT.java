@@ -36,8 +36,8 @@ class RandomStreamsIT {
             for (int i = 0; i < CLIENTS; i++) {
                 clients.add(new Client(engine, i * KEYS_OF_A_CLIENT, random));
             }
-            int steps = RunOptions.number(1_500, 20_000);
-            int stepsOfALife = steps / RunOptions.number(3, 20) + 1;
+            int steps = RunOptions.number(800, 20_000);
+            int stepsOfALife = steps / RunOptions.number(2, 20) + 1;
             for (int step = 0; step < steps; step++) {
                 if (step % stepsOfALife == stepsOfALife - 1) {
                     engine.process().awaitStreaming();

@@ -23,6 +23,11 @@ class StreamedTransactionsIT {
         return RunOptions.longRun() ? IntStream.rangeClosed(14, 18) : IntStream.of(14, 18);
     }
 
+    /** For what the first stream of each release has shown to be the same. */
+    static IntStream newest() {
+        return RunOptions.longRun() ? IntStream.rangeClosed(14, 18) : IntStream.of(18);
+    }
+
     private static DatabasePair pair(int publisherVersion) {
         return DatabasePair.shared(publisherVersion, RunOptions.targetVersion());
     }
@@ -114,7 +119,7 @@ class StreamedTransactionsIT {
     }
 
     @ParameterizedTest
-    @MethodSource("oldestAndNewest")
+    @MethodSource("newest")
     void an_alter_that_is_rolled_back_with_its_stream_leaves_no_trace(int version) {
         DatabasePair pair = pair(version);
         pair.onBoth("CREATE TABLE ddl(id int PRIMARY KEY, v text)").publish("ddl");
@@ -137,7 +142,7 @@ class StreamedTransactionsIT {
     }
 
     @ParameterizedTest
-    @MethodSource("oldestAndNewest")
+    @MethodSource("newest")
     void an_alter_that_is_rolled_back_to_a_savepoint_leaves_no_trace(int version) {
         DatabasePair pair = pair(version);
         pair.onBoth("CREATE TABLE ddl(id int PRIMARY KEY, v text)").publish("ddl");
@@ -161,7 +166,7 @@ class StreamedTransactionsIT {
     }
 
     @ParameterizedTest
-    @MethodSource("oldestAndNewest")
+    @MethodSource("newest")
     void thousands_of_subtransactions_half_of_them_rolled_back(int version) {
         DatabasePair pair = pair(version)
                 .onBoth("CREATE TABLE sub(id int PRIMARY KEY, v text)")

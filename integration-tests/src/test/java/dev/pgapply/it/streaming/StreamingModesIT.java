@@ -123,7 +123,7 @@ class StreamingModesIT {
         for (int i = 0; i < CLIENTS; i++) {
             clients.add(new Client(pair, i, random, twoPhase));
         }
-        int steps = RunOptions.number(600, 2_000);
+        int steps = RunOptions.number(300, 2_000);
         for (int step = 0; step < steps; step++) {
             clients.get(random.nextInt(CLIENTS)).step();
             if (random.nextInt(20) == 0) {
