@@ -2,6 +2,9 @@ package dev.pgapply.core.target;
 
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.relation.TargetTable;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +15,18 @@ public interface Target {
     /** The table as the target's catalog has it now, or null if there is none of that name. */
     @Nullable
     TargetTable describe(QualifiedName name);
+
+    /** Those of the tables that the target has, in one round trip where the dialect can. */
+    default Map<QualifiedName, TargetTable> describe(Collection<QualifiedName> names) {
+        Map<QualifiedName, TargetTable> described = new LinkedHashMap<>();
+        for (QualifiedName name : names) {
+            TargetTable table = describe(name);
+            if (table != null) {
+                described.put(name, table);
+            }
+        }
+        return described;
+    }
 
     /**
      * Opens a session under the epoch of the current owner.

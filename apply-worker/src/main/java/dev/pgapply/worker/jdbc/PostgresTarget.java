@@ -6,6 +6,8 @@ import dev.pgapply.core.target.Target;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +56,18 @@ public final class PostgresTarget implements Target, AutoCloseable {
             } catch (SQLException e) {
                 closeCatalog();
                 throw PostgresErrors.translate("could not read the description of table \"" + name + "\"", e);
+            }
+        }
+    }
+
+    @Override
+    public Map<QualifiedName, TargetTable> describe(Collection<QualifiedName> names) {
+        synchronized (this) {
+            try {
+                return describer().describe(names);
+            } catch (SQLException e) {
+                closeCatalog();
+                throw PostgresErrors.translate("could not read the descriptions of the tables", e);
             }
         }
     }

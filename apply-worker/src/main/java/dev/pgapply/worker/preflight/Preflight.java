@@ -74,10 +74,10 @@ public final class Preflight {
         // The rows of a first copy that did not end are its own and will be taken back.
         boolean mustBeEmpty = options.copyData() && (row == null || row.slotState() == SlotState.NONE);
         findings.check("target_table", () -> {
-            TargetTableCheck check = TargetTableCheck.on(connection, mustBeEmpty, options.binary(), findings);
             List<PublishedTable> present = options.createTables() == CreateTables.MISSING && publisher != null
                     ? new MissingTableCheck(options, publisher, connection, findings).run(published)
                     : published;
+            TargetTableCheck check = TargetTableCheck.on(connection, present, mustBeEmpty, options.binary(), findings);
             present.forEach(table -> findings.check("target_table", () -> check.run(table)));
         });
     }

@@ -19,6 +19,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Whether a table of the target can take what is published: it asks what the first change would ask. Owned by the thread that runs the
@@ -27,31 +28,40 @@ import java.util.List;
 final class TargetTableCheck {
 
     private final Connection connection;
-    private final TableDescriber describer;
+    private final Map<QualifiedName, TargetTable> described;
     private final boolean mustBeEmpty;
     private final BinaryMode binary;
     private final Findings findings;
 
     private TargetTableCheck(
             Connection connection,
-            TableDescriber describer,
+            Map<QualifiedName, TargetTable> described,
             boolean mustBeEmpty,
             BinaryMode binary,
             Findings findings) {
         this.connection = connection;
-        this.describer = describer;
+        this.described = described;
         this.mustBeEmpty = mustBeEmpty;
         this.binary = binary;
         this.findings = findings;
     }
 
-    /** @param mustBeEmpty whether a first copy is still to come */
-    static TargetTableCheck on(Connection connection, boolean mustBeEmpty, BinaryMode binary, Findings findings) {
+    /**
+     * @param tables those that {@link #run} will be asked about
+     * @param mustBeEmpty whether a first copy is still to come
+     */
+    static TargetTableCheck on(
+            Connection connection,
+            List<PublishedTable> tables,
+            boolean mustBeEmpty,
+            BinaryMode binary,
+            Findings findings) {
         boolean replica = CatalogQuestions.value(connection, "SELECT current_setting('session_replication_role')")
                 .equals("replica");
         try {
-            return new TargetTableCheck(
-                    connection, new TableDescriber(connection, replica), mustBeEmpty, binary, findings);
+            Map<QualifiedName, TargetTable> described = new TableDescriber(connection, replica)
+                    .describe(tables.stream().map(PublishedTable::name).toList());
+            return new TargetTableCheck(connection, described, mustBeEmpty, binary, findings);
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not read the target's tables", e);
         }
@@ -59,12 +69,7 @@ final class TargetTableCheck {
 
     void run(PublishedTable published) {
         QualifiedName name = published.name();
-        RelationMapEntry entry;
-        try {
-            entry = RelationMapping.map(published.toRelation(), describer.describe(name), name);
-        } catch (SQLException e) {
-            throw PostgresErrors.translate("could not read target table \"" + name + "\"", e);
-        }
+        RelationMapEntry entry = RelationMapping.map(published.toRelation(), described.get(name), name);
         checkPrivileges(published);
         checkKey(published, entry);
         checkTriggers(entry.target());
@@ -76,8 +81,6 @@ final class TargetTableCheck {
     }
 
     private void checkPrivileges(PublishedTable published) {
-        String table = Identifiers.quote(published.name());
-        List<String> missing = new ArrayList<>();
         List<String> needed = new ArrayList<>(List.of("SELECT", "INSERT"));
         if (published.updates()) {
             needed.add("UPDATE");
@@ -88,18 +91,16 @@ final class TargetTableCheck {
         if (published.truncates()) {
             needed.add("TRUNCATE");
         }
-        for (String privilege : needed) {
-            if (!CatalogQuestions.isTrue(
-                    connection, "SELECT has_table_privilege(to_regclass(?)::oid, ?)", table, privilege)) {
-                missing.add(privilege);
-            }
-        }
-        if (!CatalogQuestions.isTrue(
-                connection,
-                "SELECT has_schema_privilege(?, 'USAGE')",
-                published.name().schema())) {
-            missing.add("USAGE on its schema");
-        }
+        List<String> missing = new ArrayList<>();
+        CatalogQuestions.query(
+                        connection,
+                        "SELECT p.name FROM unnest(?::text[]) WITH ORDINALITY p(name, n)"
+                                + " WHERE has_table_privilege(to_regclass(?)::oid, p.name) IS NOT TRUE"
+                                + " UNION ALL SELECT 'USAGE on its schema' WHERE NOT has_schema_privilege(?, 'USAGE')",
+                        needed,
+                        Identifiers.quote(published.name()),
+                        published.name().schema())
+                .forEach(row -> missing.add(String.valueOf(row.get(0))));
         if (!missing.isEmpty()) {
             findings.error(
                     "target_privilege",

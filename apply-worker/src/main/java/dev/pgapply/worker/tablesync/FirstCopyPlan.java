@@ -2,6 +2,8 @@ package dev.pgapply.worker.tablesync;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Remedy;
+import dev.pgapply.core.QualifiedName;
+import dev.pgapply.core.relation.TargetTable;
 import dev.pgapply.core.subscription.SubscriptionOptions;
 import dev.pgapply.worker.catalog.SubscriptionTable;
 import dev.pgapply.worker.publisher.PublishedTable;
@@ -28,9 +30,10 @@ record FirstCopyPlan(
     static FirstCopyPlan of(SubscriptionOptions options, TargetTables tables, List<PublishedTable> published) {
         List<TableCopy> copies = new ArrayList<>();
         Map<PublishedTable, ApplyException> refused = new LinkedHashMap<>();
+        Map<QualifiedName, TargetTable> described = tables.describe(published);
         for (PublishedTable table : published) {
             try {
-                copies.add(tables.plan(table));
+                copies.add(tables.plan(table, described.get(table.name())));
             } catch (ApplyException e) {
                 if (!options.copyData() || options.disableOnError() || e.kind().remedy() != Remedy.RETRY_OR_DISABLE) {
                     throw e;

@@ -14,8 +14,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The target's tables before a copy: whether they can take it, and how they are emptied for another try. Owned by the thread that owns
@@ -39,9 +42,17 @@ public final class TargetTables {
 
     /** @throws ApplyException of kind SCHEMA_MISMATCH or PERMISSION if the target cannot take the table */
     TableCopy plan(PublishedTable published) {
-        return TableCopy.of(
-                published,
-                RelationMapping.map(published.toRelation(), target.describe(published.name()), published.name()));
+        return plan(published, target.describe(published.name()));
+    }
+
+    /** The same for a table that is described already. */
+    TableCopy plan(PublishedTable published, @Nullable TargetTable described) {
+        return TableCopy.of(published, RelationMapping.map(published.toRelation(), described, published.name()));
+    }
+
+    /** Those that are there. */
+    Map<QualifiedName, TargetTable> describe(List<PublishedTable> published) {
+        return target.describe(published.stream().map(PublishedTable::name).toList());
     }
 
     /** @throws ApplyException of kind PRECONDITION naming every table that has rows already, and how many */
@@ -80,13 +91,7 @@ public final class TargetTables {
     /** Takes back what an unfinished copy has put into the tables; those that are gone need nothing. In one transaction of its own. */
     void empty(List<QualifiedName> tables) {
         // Described before the first lock is taken: a description comes over another session.
-        List<TargetTable> described = new ArrayList<>();
-        for (QualifiedName name : tables) {
-            TargetTable table = target.describe(name);
-            if (table != null) {
-                described.add(table);
-            }
-        }
+        Collection<TargetTable> described = target.describe(tables).values();
         try (Statement statement = connection.createStatement()) {
             statement.execute("BEGIN");
             for (TargetTable table : described) {

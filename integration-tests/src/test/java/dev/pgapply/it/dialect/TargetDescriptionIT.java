@@ -9,7 +9,10 @@ import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.relation.TargetColumn;
 import dev.pgapply.core.relation.TargetTable;
 import dev.pgapply.it.support.DatabasePair;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -156,6 +159,38 @@ class TargetDescriptionIT {
                     .extracting(e -> ((ApplyException) e).hint())
                     .asString()
                     .contains("DISABLE TRIGGER \"loud\"");
+        }
+    }
+
+    @Test
+    void many_tables_are_described_as_each_is_by_itself_and_what_is_absent_is_left_out() {
+        try (DatabasePair pair = DatabasePair.shared()) {
+            pair.target()
+                    .execute(
+                            "CREATE SCHEMA other",
+                            "CREATE TABLE t(id int PRIMARY KEY, v text UNIQUE)",
+                            "CREATE TABLE other.t(v text, id bigint, UNIQUE (id, v))",
+                            "CREATE TABLE watched(id int)",
+                            "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+                            "CREATE TRIGGER g BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION f()",
+                            "ALTER TABLE watched ENABLE ALWAYS TRIGGER g",
+                            "CREATE RULE r AS ON DELETE TO watched DO INSTEAD NOTHING",
+                            "ALTER TABLE watched ENABLE ALWAYS RULE r",
+                            "CREATE TABLE none()");
+            try (DialectTarget target = new DialectTarget(pair.target(), DialectTarget.Path.FAST)) {
+                Map<QualifiedName, TargetTable> alone = new HashMap<>();
+                for (QualifiedName name : List.of(
+                        new QualifiedName("public", "t"),
+                        new QualifiedName("other", "t"),
+                        new QualifiedName("public", "watched"),
+                        new QualifiedName("public", "none"))) {
+                    alone.put(name, Objects.requireNonNull(target.target().describe(name)));
+                }
+                List<QualifiedName> asked = new ArrayList<>(alone.keySet());
+                asked.add(new QualifiedName("other", "watched"));
+
+                assertThat(target.target().describe(asked)).isEqualTo(alone);
+            }
         }
     }
 }
