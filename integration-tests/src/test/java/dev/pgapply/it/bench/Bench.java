@@ -36,10 +36,12 @@ public final class Bench {
         this.rounds = rounds;
         this.only = only;
         this.publisherServer = PostgresServer.publisher(18)
+                .unhurried()
                 .setting("shared_buffers", "256MB")
                 .setting("logical_decoding_work_mem", "64MB")
                 .start();
         this.targetServer = PostgresServer.target(18)
+                .unhurried()
                 .setting("shared_buffers", "512MB")
                 .setting("max_wal_size", "8GB")
                 .setting("max_logical_replication_workers", "12")

@@ -53,9 +53,11 @@ public final class Demo {
 
     private void run() {
         try (PostgresServer publisher = PostgresServer.publisher(RunOptions.publisherVersion())
+                        .unhurried()
                         .endedByCaller()
                         .start();
                 PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
+                        .unhurried()
                         .endedByCaller()
                         .start()) {
             follow(publisher.createDatabase("shop"), target.createDatabase("shop"));

@@ -42,8 +42,8 @@ public final class Soak {
         long seed = Long.getLong("soak.seed", new Random().nextLong());
         System.out.println("soak of " + minutes + " minutes, -Dsoak.seed=" + seed);
         boolean flat;
-        try (PostgresServer publisher = PostgresServer.publisher(18).start();
-                PostgresServer target = PostgresServer.target(18).start();
+        try (PostgresServer publisher = PostgresServer.publisher(18).unhurried().start();
+                PostgresServer target = PostgresServer.target(18).unhurried().start();
                 DatabasePair pair = DatabasePair.on(publisher, target)) {
             pair.onBoth(SoakLoad.DDL);
             pair.publishAll();

@@ -66,6 +66,16 @@ public final class PostgresServer implements AutoCloseable {
 
     /** Settings of a server that is not started yet. */
     public static final class Builder {
+        /**
+         * What a server spends for a crash of the machine and for a long life, neither of which a test has: each new database brings a
+         * checkpoint, and behind it every page goes into the WAL as a whole.
+         */
+        private static final Map<String, String> HASTE = Map.of(
+                "full_page_writes", "off",
+                "wal_init_zero", "off",
+                "autovacuum", "off",
+                "max_parallel_workers_per_gather", "0");
+
         private final int version;
         private final Map<String, String> settings = new LinkedHashMap<>();
         private boolean endedByCaller;
@@ -82,6 +92,7 @@ public final class PostgresServer implements AutoCloseable {
             setting("jit", "off");
             setting("synchronous_commit", "off");
             setting("log_line_prefix", "'%m-[%p]-%a-'");
+            HASTE.forEach(this::setting);
         }
 
         /** A setting of postgresql.conf; it goes on the command line, so ALTER SYSTEM does not reach it. */
@@ -90,9 +101,15 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
+        /** As people have it where tests have haste: for what is measured, or runs for long. */
+        public Builder unhurried() {
+            settings.keySet().removeAll(HASTE.keySet());
+            return this;
+        }
+
         /** fsync and synchronous_commit on: for tests about what survives a crash. */
         public Builder durable() {
-            return setting("fsync", "on").setting("synchronous_commit", "on");
+            return unhurried().setting("fsync", "on").setting("synchronous_commit", "on");
         }
 
         /** Not ended by the JVM's shutdown hook: the caller has one of its own, which still needs the server. */
