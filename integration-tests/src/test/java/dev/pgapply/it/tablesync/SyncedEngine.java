@@ -113,7 +113,10 @@ final class SyncedEngine implements AutoCloseable {
             Wait.until(
                     "table " + table + " to be " + states,
                     LONG_ENOUGH,
-                    () -> states.contains(state(table)) && !state(table).isEmpty(),
+                    () -> {
+                        String state = state(table);
+                        return !state.isEmpty() && states.contains(state);
+                    },
                     () -> table(table) + "\n" + engine.explain());
         }
     }
