@@ -19,7 +19,7 @@ import dev.pgapply.worker.catalog.SubscriptionCatalog;
 import dev.pgapply.worker.jdbc.PostgresConnections;
 import dev.pgapply.worker.leader.SubscriptionWorker;
 import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
-import dev.pgapply.worker.preflight.TextFallback;
+import dev.pgapply.worker.preflight.StreamFallback;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stream.Ticker;
 import java.nio.file.Path;
@@ -85,7 +85,7 @@ final class Engine implements EngineRunner {
     /** @param folder the subscription's own, for its spool */
     private SubscriptionSupervisor supervisor(SubscriptionOptions options, Path folder) {
         SubscriptionStats stats = new SubscriptionStats(options.name(), clock);
-        TextFallback fallback = new TextFallback();
+        StreamFallback fallback = new StreamFallback();
         SpoolOnlyTransactions spoolOnly = new SpoolOnlyTransactions();
         return new SubscriptionSupervisor(
                 options,
@@ -100,7 +100,7 @@ final class Engine implements EngineRunner {
             Path folder,
             SpoolOnlyTransactions spoolOnly,
             SubscriptionStats stats,
-            TextFallback fallback) {
+            StreamFallback fallback) {
         SubscriptionWorker life =
                 new SubscriptionWorker(options, folder, spoolOnly, catalog, stats, fallback, ticker, clock);
         return new Worker() {

@@ -6,8 +6,8 @@ import dev.pgapply.core.relation.BinaryAgreement;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.relation.TargetColumn;
 import dev.pgapply.core.subscription.BinaryMode;
+import dev.pgapply.worker.preflight.StreamFallback;
 import dev.pgapply.worker.preflight.StreamStart;
-import dev.pgapply.worker.preflight.TextFallback;
 import java.util.function.Consumer;
 
 /**
@@ -19,9 +19,9 @@ final class BinaryGuard implements Consumer<RelationMapEntry> {
 
     private final BinaryMode mode;
     private final StreamStart start;
-    private final TextFallback fallback;
+    private final StreamFallback fallback;
 
-    BinaryGuard(BinaryMode mode, StreamStart start, TextFallback fallback) {
+    BinaryGuard(BinaryMode mode, StreamStart start, StreamFallback fallback) {
         this.mode = mode;
         this.start = start;
         this.fallback = fallback;
@@ -45,7 +45,7 @@ final class BinaryGuard implements Consumer<RelationMapEntry> {
         }
         TargetColumn other = BinaryAgreement.disagreeing(entry);
         if (other != null) {
-            fallback.need(start.publisherLsn());
+            fallback.needText(start.publisherLsn());
             throw new ApplyException(
                     Kind.TRANSIENT,
                     "values came in binary form, which column \"" + other.name() + "\" of \""

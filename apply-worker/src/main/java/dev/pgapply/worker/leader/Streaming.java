@@ -23,8 +23,8 @@ import dev.pgapply.worker.origin.NativeOrigin;
 import dev.pgapply.worker.parallel.ParallelApplyWorkerPool;
 import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
 import dev.pgapply.worker.parallel.WaitCycleWatch;
+import dev.pgapply.worker.preflight.StreamFallback;
 import dev.pgapply.worker.preflight.StreamStart;
-import dev.pgapply.worker.preflight.TextFallback;
 import dev.pgapply.worker.publisher.PublisherPosition;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
@@ -79,7 +79,7 @@ final class Streaming implements AutoCloseable {
     static Streaming open(
             SubscriptionOptions options,
             StreamStart start,
-            TextFallback fallback,
+            StreamFallback fallback,
             PostgresConnections publisher,
             PostgresConnections targetConnections,
             PostgresTarget target,
@@ -91,7 +91,7 @@ final class Streaming implements AutoCloseable {
             SubscriptionStats stats,
             Ticker ticker,
             Clock clock) {
-        StreamingMode streaming = streamingMode(options, start);
+        StreamingMode streaming = streamingMode(options, start, fallback);
         AppliedPositions positions = new AppliedPositions(start.startLsn(), stats);
         ReceiveQueue queue = new ReceiveQueue(options.receiveQueueBytes());
         ReceiverOptions receiverOptions = new ReceiverOptions(
@@ -186,7 +186,15 @@ final class Streaming implements AutoCloseable {
     }
 
     /** As native asks an older publisher for less, too (worker.c, set_stream_options). */
-    private static StreamingMode streamingMode(SubscriptionOptions options, StreamStart start) {
+    private static StreamingMode streamingMode(
+            SubscriptionOptions options, StreamStart start, StreamFallback fallback) {
+        if (options.streaming() != StreamingMode.OFF && fallback.isWholeNeeded(start.startLsn())) {
+            log.warn(
+                    "subscription \"{}\": transactions are asked for whole, as with streaming: off, since the publisher could not decode"
+                            + " one in progress",
+                    options.name());
+            return StreamingMode.OFF;
+        }
         String less = options.streaming().lessOffered(start.publisher().serverVersionNum());
         if (less != null) {
             log.info("subscription \"{}\": {}", options.name(), less);
@@ -243,6 +251,11 @@ final class Streaming implements AutoCloseable {
     /** Applies until {@link #stop}; throws what else ended it. */
     void run() {
         leader.run();
+    }
+
+    /** Whether it has ended because the publisher could not decode something. */
+    boolean isDecodingFailed() {
+        return receiver.isDecodingFailed();
     }
 
     /** Asks for an orderly end; returns at once. Any thread. */

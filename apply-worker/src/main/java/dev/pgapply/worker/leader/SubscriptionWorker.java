@@ -22,9 +22,9 @@ import dev.pgapply.worker.origin.ReportedCommit;
 import dev.pgapply.worker.parallel.SpoolOnlyTransactions;
 import dev.pgapply.worker.preflight.Finding;
 import dev.pgapply.worker.preflight.Preflight;
+import dev.pgapply.worker.preflight.StreamFallback;
 import dev.pgapply.worker.preflight.StreamStart;
 import dev.pgapply.worker.preflight.StreamStartCheck;
-import dev.pgapply.worker.preflight.TextFallback;
 import dev.pgapply.worker.publisher.PublisherIdentity;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import dev.pgapply.worker.stats.SubscriptionStatus;
@@ -69,7 +69,7 @@ public final class SubscriptionWorker {
     private final Path spoolDirectory;
     private final SpoolOnlyTransactions spoolOnly;
     private final SubscriptionStats stats;
-    private final TextFallback fallback;
+    private final StreamFallback fallback;
     private final Ticker ticker;
     private final Clock clock;
     private final PostgresConnections publisher;
@@ -92,7 +92,7 @@ public final class SubscriptionWorker {
             SpoolOnlyTransactions spoolOnly,
             SubscriptionCatalog catalog,
             SubscriptionStats stats,
-            TextFallback fallback,
+            StreamFallback fallback,
             Ticker ticker,
             Clock clock) {
         this.options = options;
@@ -295,12 +295,22 @@ public final class SubscriptionWorker {
                             spoolOnly, stats, ticker, clock)) {
                 streaming = live;
                 if (!isStopping()) {
-                    live.run();
+                    run(live, start);
                 }
             } finally {
                 streaming = null;
             }
             return End.STOPPED;
+        }
+    }
+
+    private void run(Streaming live, StreamStart start) {
+        try {
+            live.run();
+        } finally {
+            if (live.isDecodingFailed()) {
+                fallback.needWhole(start.publisherLsn());
+            }
         }
     }
 

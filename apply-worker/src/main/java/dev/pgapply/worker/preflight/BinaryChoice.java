@@ -28,7 +28,7 @@ final class BinaryChoice {
 
     static boolean make(
             SubscriptionOptions options,
-            TextFallback fallback,
+            StreamFallback fallback,
             Lsn startLsn,
             PublisherCatalog publisher,
             int major,
@@ -36,7 +36,7 @@ final class BinaryChoice {
         return switch (options.binary()) {
             case TRUE -> true;
             case FALSE -> false;
-            case AUTO -> !fallback.isNeeded(startLsn) && agree(options, publisher, major, control);
+            case AUTO -> !fallback.isTextNeeded(startLsn) && agree(options, publisher, major, control);
         };
     }
 

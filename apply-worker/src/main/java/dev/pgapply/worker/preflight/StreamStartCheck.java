@@ -38,14 +38,14 @@ public final class StreamStartCheck {
     private final SubscriptionOptions options;
     private final PostgresConnections publisher;
     private final SubscriptionStats stats;
-    private final TextFallback fallback;
+    private final StreamFallback fallback;
 
     /** @param fallback the subscription's own, over all its lives in this process */
     public StreamStartCheck(
             SubscriptionOptions options,
             PostgresConnections publisher,
             SubscriptionStats stats,
-            TextFallback fallback) {
+            StreamFallback fallback) {
         this.options = options;
         this.publisher = publisher;
         this.stats = stats;

@@ -59,6 +59,7 @@ public final class Receiver implements AutoCloseable {
     private @Nullable String newestWarning;
     private @Nullable ApplyException timedOut;
     private volatile boolean closing;
+    private volatile boolean decodingFailed;
 
     // More than six: the parts are the seams at which the tests stand.
     Receiver(
@@ -137,6 +138,11 @@ public final class Receiver implements AutoCloseable {
         }
     }
 
+    /** Whether the walsender has ended the stream because it could not decode something. Any thread. */
+    public boolean isDecodingFailed() {
+        return decodingFailed;
+    }
+
     private boolean join(Duration atMost) throws InterruptedException {
         TimeUnit.MILLISECONDS.timedJoin(thread, atMost.toMillis());
         return !thread.isAlive();
@@ -152,6 +158,7 @@ public final class Receiver implements AutoCloseable {
         } catch (SQLException e) {
             failure =
                     timedOut != null ? timedOut : ReplicationErrors.inStream(options.slotName(), e, stream.lastBytes());
+            decodingFailed = ReplicationErrors.isOfDecoding(failure);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             failure = new ApplyException(Kind.INTERNAL, "the receiver's thread was interrupted", e);

@@ -20,6 +20,9 @@ final class ReplicationErrors {
     private static final String OBJECT_NOT_IN_PREREQUISITE_STATE = "55000";
     private static final String INVALID_PARAMETER_VALUE = "22023";
 
+    /** What elog(ERROR) of the decoding has (reorderbuffer.c). */
+    private static final String INTERNAL_ERROR = "XX000";
+
     private static final String SLOT_LOST_HINT =
             "changes after the slot's last confirmed position may be lost, so no slot is created"
                     + " silently: drop the subscription and set it up again with a new copy";
@@ -30,7 +33,15 @@ final class ReplicationErrors {
                     + " new copy; if it was only just created and added to the configuration, take it out there until the slot has"
                     + " passed its creation";
 
+    private static final String DECODING_HINT =
+            "the publisher's own decoding has failed; a transaction that it could not decode in progress is asked for whole the next time";
+
     private ReplicationErrors() {}
+
+    /** Whether the walsender failed at decoding, and not at what it was asked for. */
+    static boolean isOfDecoding(ApplyException inStream) {
+        return INTERNAL_ERROR.equals(inStream.sqlState());
+    }
 
     /** The answer to START_REPLICATION (slot.c, ReplicationSlotAcquire; logical.c, CreateDecodingContext). */
     static ApplyException atStart(String slotName, SQLException e) {
@@ -58,6 +69,7 @@ final class ReplicationErrors {
         return switch (state(plain)) {
             case UNDEFINED_OBJECT -> as(Kind.PRECONDITION, plain, PUBLICATION_HINT);
             case OBJECT_NOT_IN_PREREQUISITE_STATE -> as(Kind.SLOT_LOST, plain, SLOT_LOST_HINT);
+            case INTERNAL_ERROR -> as(plain.kind(), plain, DECODING_HINT);
             default -> plain.kind() == Kind.CONNECTION ? lost(e, lastBytes) : plain;
         };
     }

@@ -25,6 +25,17 @@ class ReplicationErrorsTest {
     }
 
     @Test
+    void a_failure_to_decode_is_known_from_what_was_asked_wrongly() {
+        ApplyException decoding = ReplicationErrors.inStream(
+                "s", server("XX000", "could not map filenumber \"base/1/2\" to relation OID"), new byte[0]);
+        ApplyException other = ReplicationErrors.inStream("s", server("42704", "no publication"), new byte[0]);
+
+        assertThat(ReplicationErrors.isOfDecoding(decoding)).isTrue();
+        assertThat(decoding.hint()).contains("asked for whole the next time");
+        assertThat(ReplicationErrors.isOfDecoding(other)).isFalse();
+    }
+
+    @Test
     void a_missing_or_invalidated_slot_is_lost_and_nothing_is_recreated() {
         ApplyException missing =
                 ReplicationErrors.atStart("s", server("42704", "replication slot \"s\" does not exist"));
