@@ -21,6 +21,8 @@ final class CopyBench {
     private static final int SMALL_TABLES = 50;
     private static final int MANY_TABLES = 500;
     private static final int SMALL_ROWS = 1_000;
+    private static final int WIDE_ROWS = 20;
+    private static final int WIDE_ROW_BYTES = 20 << 20;
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(600);
 
     private final PostgresServer publisherServer;
@@ -35,7 +37,7 @@ final class CopyBench {
 
     /** For {@code -Dbench.only}: their {@code load} makes what is there to copy. */
     static List<BenchWorkload> workloads() {
-        return List.of(initialCopy(), manyTables());
+        return List.of(initialCopy(), manyTables(), wideRows(), emptyDatabase());
     }
 
     private static BenchWorkload initialCopy() {
@@ -67,6 +69,25 @@ final class CopyBench {
                 List.of(),
                 (publisher, scale) -> fillSmall(publisher, MANY_TABLES),
                 names(MANY_TABLES).toList());
+    }
+
+    private static BenchWorkload wideRows() {
+        return new BenchWorkload(
+                "copy_wide_rows",
+                "rows",
+                WIDE_ROWS,
+                List.of(
+                        "CREATE TABLE wide(id int PRIMARY KEY, v text)",
+                        "ALTER TABLE wide ALTER v SET STORAGE EXTERNAL"),
+                List.of(),
+                (publisher, scale) -> publisher.execute("INSERT INTO wide SELECT g, repeat(md5(g::text), "
+                        + WIDE_ROW_BYTES / 32 + ") FROM generate_series(1, " + WIDE_ROWS + ") g"),
+                List.of("wide"));
+    }
+
+    private static BenchWorkload emptyDatabase() {
+        return new BenchWorkload(
+                "copy_empty", "databases", 1, List.of(), List.of(), (publisher, scale) -> {}, List.of());
     }
 
     private static Stream<String> names(int count) {
@@ -118,7 +139,12 @@ final class CopyBench {
         double targetBefore = targetCpu.seconds();
         long begun = System.nanoTime();
         try (Contestant.Run run = contestant.copy(publisher, target, name)) {
-            awaitCopied(target, contestant, workload.tables().size(), run);
+            int tables = workload.compared().size();
+            if (tables == 0) {
+                awaitStream(publisher, name, run);
+            } else {
+                awaitCopied(target, contestant, tables, run);
+            }
             Measurement measurement = new Measurement(
                     (System.nanoTime() - begun) / 1e9,
                     publisherCpu.seconds() - publisherBefore,
@@ -130,6 +156,19 @@ final class CopyBench {
             publisher.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '"
                     + name + "'");
             target.drop();
+        }
+    }
+
+    /** Where there is nothing to copy, the copy ends where the stream begins. */
+    private static void awaitStream(Database publisher, String slot, Contestant.Run run) throws InterruptedException {
+        long asked = System.nanoTime();
+        while (publisher.number("SELECT count(*) FROM pg_replication_slots WHERE slot_name = '" + slot + "' AND active")
+                == 0) {
+            run.check();
+            if (System.nanoTime() - asked > LIMIT_NANOS) {
+                throw new IllegalStateException("the stream of " + slot + " has not begun");
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
         }
     }
 

@@ -53,6 +53,7 @@ final class LatencyBench {
     private static final int WARM_UP = 100;
 
     private static final long PAUSE_MILLIS = 20;
+    private static final long LARGE_PAUSE_MILLIS = 1000;
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private final PostgresServer publisherServer;
@@ -102,7 +103,7 @@ final class LatencyBench {
         try (Contestant.Run run = contestant.start(publisher, target, name)) {
             return new Latency(load.workload(), contestant.name(), underLoad(publisher, target, run));
         } finally {
-            publisher.execute("SELECT pg_drop_replication_slot('" + name + "')");
+            // With its slot, whose walsender may still be decoding.
             publisher.drop();
             target.drop();
         }
@@ -126,7 +127,8 @@ final class LatencyBench {
         }
     }
 
-    private static long insertUntil(AtomicBoolean ended, CountDownLatch begun, Database publisher) throws SQLException {
+    private static long insertUntil(AtomicBoolean ended, CountDownLatch begun, Database publisher)
+            throws SQLException, InterruptedException {
         long rows = 0;
         try (Connection connection = publisher.connect()) {
             connection.setAutoCommit(false);
@@ -137,6 +139,8 @@ final class LatencyBench {
                     rows += ROWS_AT_A_TIME;
                     if (rows * ROW_BYTES > STREAMED_FROM_BYTES) {
                         begun.countDown();
+                        // Slower than a walsender decodes: what is measured is not how far it has fallen behind.
+                        TimeUnit.MILLISECONDS.sleep(LARGE_PAUSE_MILLIS);
                     }
                 }
             }
