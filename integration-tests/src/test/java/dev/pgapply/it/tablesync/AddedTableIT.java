@@ -2,6 +2,7 @@ package dev.pgapply.it.tablesync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.RestClient;
 import dev.pgapply.it.support.RunOptions;
@@ -177,9 +178,11 @@ class AddedTableIT {
             latest.setAutoCommit(false);
             third.execute("INSERT INTO t VALUES (" + attempt + ", 'late')");
             late.commit();
-            Wait.until(
-                    "the copy to be done",
-                    () -> !engine.table("t").path("sync_lsn").isNull() && "fsr".contains(engine.state("t")));
+            Wait.until("the copy to be done", () -> {
+                JsonNode table = engine.table("t");
+                return table.path("sync_lsn").isTextual()
+                        && "fsr".contains(table.path("state").asText());
+            });
             String before = String.valueOf(pair.publisher().value("SELECT pg_current_wal_insert_lsn()"));
             latest.commit();
             return before.equals(
