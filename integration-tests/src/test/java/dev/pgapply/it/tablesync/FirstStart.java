@@ -101,16 +101,7 @@ final class FirstStart implements AutoCloseable {
 
     /** @param user who connects to the target, null: the superuser */
     static SubscriptionOptions creatingTables(DatabasePair pair, @Nullable String user) {
-        return options(
-                url(pair.publisher(), null),
-                url(pair.target(), user),
-                pair.name(),
-                true,
-                true,
-                CreateTables.MISSING,
-                List.of(DatabasePair.PUBLICATION),
-                false,
-                Duration.ZERO);
+        return copying(pair, user, CreateTables.MISSING, false, Duration.ZERO);
     }
 
     static SubscriptionOptions options(
@@ -132,29 +123,30 @@ final class FirstStart implements AutoCloseable {
 
     /** With {@code disable_on_error: true}. */
     static SubscriptionOptions disablingOnError(DatabasePair pair) {
-        return options(
-                url(pair.publisher(), null),
-                url(pair.target(), null),
-                pair.name(),
-                true,
-                true,
-                CreateTables.NONE,
-                List.of(DatabasePair.PUBLICATION),
-                true,
-                Duration.ZERO);
+        return copying(pair, null, CreateTables.NONE, true, Duration.ZERO);
     }
 
     /** @param slotCreateTimeout how long the publisher may take to create the slot */
     static SubscriptionOptions options(DatabasePair pair, Duration slotCreateTimeout) {
+        return copying(pair, null, CreateTables.NONE, false, slotCreateTimeout);
+    }
+
+    /** With a slot of its own and a copy of the pair's publication. */
+    private static SubscriptionOptions copying(
+            DatabasePair pair,
+            @Nullable String user,
+            CreateTables createTables,
+            boolean disableOnError,
+            Duration slotCreateTimeout) {
         return options(
                 url(pair.publisher(), null),
-                url(pair.target(), null),
+                url(pair.target(), user),
                 pair.name(),
                 true,
                 true,
-                CreateTables.NONE,
+                createTables,
                 List.of(DatabasePair.PUBLICATION),
-                false,
+                disableOnError,
                 slotCreateTimeout);
     }
 
