@@ -38,6 +38,7 @@ final class LateForeignKeys {
 
     private final TableSyncContext context;
     private final BooleanSupplier closing;
+    private final boolean wanted;
 
     /** Whether there may be something to do. */
     private boolean open;
@@ -47,13 +48,14 @@ final class LateForeignKeys {
     LateForeignKeys(TableSyncContext context, BooleanSupplier closing) {
         this.context = context;
         this.closing = closing;
-        this.open = context.options().createTables() == CreateTables.MISSING && !context.twoPhase();
+        this.wanted = context.options().createTables() == CreateTables.MISSING && !context.twoPhase();
+        this.open = wanted;
         this.wait = RetryWait.none(context.ticker().nanos());
     }
 
     /** A table has been copied. */
     void expect() {
-        open = context.options().createTables() == CreateTables.MISSING && !context.twoPhase();
+        open = wanted;
     }
 
     /** @param tables all of the subscription, as they stand now */
