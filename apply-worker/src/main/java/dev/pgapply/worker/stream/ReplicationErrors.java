@@ -34,7 +34,8 @@ final class ReplicationErrors {
                     + " passed its creation";
 
     private static final String DECODING_HINT =
-            "the publisher's own decoding has failed; a transaction that it could not decode in progress is asked for whole the next time";
+            "the publisher's own decoding has failed; with streaming on or parallel, a transaction that it could not decode in progress"
+                    + " is asked for whole the next time, or the one after where it is newer than this try";
 
     private ReplicationErrors() {}
 
