@@ -50,6 +50,7 @@ public final class Receiver implements AutoCloseable {
     private final Feedback feedback;
     private final ReceiveTimeout timeout;
     private final Gulp gulp;
+    private final SendLag sendLag = new SendLag();
     private final Thread thread;
 
     private final FrameBatch batch = new FrameBatch();
@@ -59,6 +60,7 @@ public final class Receiver implements AutoCloseable {
     private @Nullable String newestWarning;
     private @Nullable ApplyException timedOut;
     private volatile boolean closing;
+    private volatile boolean gathering;
     private volatile boolean decodingFailed;
 
     // More than six: the parts are the seams at which the tests stand.
@@ -81,7 +83,7 @@ public final class Receiver implements AutoCloseable {
         StatusSchedule schedule = new StatusSchedule(options.statusInterval(), walSenderTimeout, now);
         this.feedback = new Feedback(stream, positions, schedule, stats, ticker, clock);
         this.timeout = new ReceiveTimeout(options.receiveTimeout(), now);
-        this.gulp = new Gulp(now);
+        this.gulp = new Gulp(options.gulp(), now);
         this.lastFrameAt = now;
         this.thread = new Thread(this::run, "receiver/" + options.subscription());
         this.thread.setDaemon(true);
@@ -115,7 +117,9 @@ public final class Receiver implements AutoCloseable {
 
     /** Positions have moved. They are sent within 100 ms, whether or not this is called; it saves a busy stream's pause. Any thread. */
     public void nudge() {
-        LockSupport.unpark(thread);
+        if (!gathering) {
+            LockSupport.unpark(thread);
+        }
     }
 
     /**
@@ -219,7 +223,9 @@ public final class Receiver implements AutoCloseable {
 
     private void collect(Frame frame) throws SQLException, InterruptedException {
         batch.add(frame);
-        if (frame instanceof Keepalive keepalive && keepalive.replyRequested()) {
+        if (frame instanceof XLogData data) {
+            sendLag.sent(data);
+        } else if (frame instanceof Keepalive keepalive && keepalive.replyRequested()) {
             // At once, with the positions of now, lest the walsender gives us up; the leader moves them when it gets
             // there.
             feedback.send(false);
@@ -302,8 +308,12 @@ public final class Receiver implements AutoCloseable {
     }
 
     private void letGather() {
-        if (!options.gulp().isZero() && gulp.isBusy(bytesSeen, ticker.nanos())) {
-            LockSupport.parkNanos(this, options.gulp().toNanos());
+        Duration length = gulp.length(bytesSeen, sendLag.lag(), ticker.nanos());
+        if (!length.isZero()) {
+            // Each commit nudges; it would cut short what is only worth its length.
+            gathering = true;
+            LockSupport.parkNanos(this, length.toNanos());
+            gathering = false;
         }
     }
 

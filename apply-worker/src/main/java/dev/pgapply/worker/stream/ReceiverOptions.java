@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param startLsn where to start; the publisher starts at the later of this and the slot's confirmed_flush_lsn
  * @param statusInterval at least this often a status goes to the publisher; zero: only as often as its wal_sender_timeout needs
  * @param receiveTimeout this long without a byte from the publisher, while reading, ends the connection; zero: never
- * @param gulp how long bytes may gather in the socket while the stream is busy; zero: read each message as it comes
+ * @param gulp how long bytes gather in the socket at least while the stream is busy; zero: read each message as it comes
  */
 public record ReceiverOptions(
         String subscription,
