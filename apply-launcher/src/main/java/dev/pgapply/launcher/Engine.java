@@ -32,7 +32,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The running process: HTTP first, because a port that is taken must end it before anything is touched, then the subscriptions. Ends as
+ * The running process: HTTP's port first, because one that is taken must end it before anything is touched, then the subscriptions. Ends as
  * its {@link Ending} says, in order and within 8 s.
  */
 final class Engine implements EngineRunner {
@@ -64,11 +64,18 @@ final class Engine implements EngineRunner {
                 .toList();
         SubscriptionMetrics metrics = new SubscriptionMetrics(statistics);
         RestServer rest = new RestServer(launcher, metrics::scrape, config.httpToken());
-        HttpAddress bound = rest.start(config.httpAddress());
+        HttpAddress bound = rest.bind(config.httpAddress());
         log.info("listening on http://{}, state directory {}", bound, state.path());
         ProgressDisplay progress = new ProgressDisplay(statistics, terminal, ticker);
         ending.prepare(() -> stop(launcher, progress));
         launcher.start();
+        try {
+            // Beside the subscriptions' start: either takes as long as the other.
+            rest.serve();
+        } catch (RuntimeException e) {
+            stop(launcher, progress);
+            throw e;
+        }
         progress.start();
         started.accept(bound);
         ending.await();

@@ -18,11 +18,21 @@ import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
-import io.javalin.util.JavalinBindException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.Connector;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,45 +55,73 @@ public final class RestServer implements AutoCloseable {
     private final ApplyLauncher launcher;
     private final Supplier<String> metrics;
     private final byte @Nullable [] token;
-    private final Javalin javalin;
+    private @Nullable ServerSocketChannel channel;
+    private @Nullable Javalin javalin;
 
     /** @param metrics Prometheus' text, made at each request */
     public RestServer(ApplyLauncher launcher, Supplier<String> metrics, @Nullable String token) {
         this.launcher = launcher;
         this.metrics = metrics;
         this.token = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
-        this.javalin = Javalin.create(this::configure);
     }
 
     /**
-     * Binds the address and serves.
+     * Binds the address. Requests are taken and wait until {@link #serve}.
      *
      * @return the address with the port that was bound, which matters where port 0 was asked for
      * @throws ApplyException PRECONDITION if the address cannot be bound
      */
-    public HttpAddress start(HttpAddress address) {
+    public HttpAddress bind(HttpAddress address) {
         try {
-            javalin.start(address.host(), address.port());
-        } catch (JavalinBindException e) {
+            ServerSocketChannel opened = ServerSocketChannel.open();
+            channel = opened;
+            opened.bind(new InetSocketAddress(address.host(), address.port()));
+            return new HttpAddress(address.host(), opened.socket().getLocalPort());
+        } catch (IOException | UnresolvedAddressException e) {
+            close();
             throw ApplyException.withHint(
                     Kind.PRECONDITION,
-                    "HTTP address " + address + " cannot be bound: " + rootMessage(e),
+                    "HTTP address " + address + " cannot be bound: " + reason(e),
                     "end what uses the port, or set another http.address");
         }
-        return new HttpAddress(address.host(), javalin.port());
     }
 
-    private static String rootMessage(Throwable failure) {
-        Throwable root = failure;
-        while (root.getCause() != null) {
-            root = root.getCause();
+    /** Answers what comes to the bound address. Takes a good part of a second in a JVM that has just begun. */
+    public void serve() {
+        ServerSocketChannel bound = Objects.requireNonNull(channel, "not bound");
+        javalin = Javalin.create(config -> {
+                    configure(config);
+                    config.jetty.addConnector((server, http) -> connector(server, http, bound));
+                })
+                .start();
+    }
+
+    private static Connector connector(Server server, HttpConfiguration http, ServerSocketChannel bound) {
+        ServerConnector connector = new ServerConnector(server, new HttpConnectionFactory(http));
+        try {
+            connector.open(bound);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return String.valueOf(root.getMessage());
+        return connector;
+    }
+
+    private static String reason(Exception failure) {
+        return failure instanceof UnresolvedAddressException ? "unknown host" : String.valueOf(failure.getMessage());
     }
 
     @Override
     public void close() {
-        javalin.stop();
+        if (javalin != null) {
+            javalin.stop();
+        }
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+        } catch (IOException e) {
+            log.debug("could not close the HTTP server's socket", e);
+        }
     }
 
     private void configure(JavalinConfig config) {

@@ -226,7 +226,8 @@ class CliTest {
         ApplyLauncher launcher = new ApplyLauncher(List.of(orders.supervisor));
         launcher.start();
         try (RestServer server = new RestServer(launcher, () -> "", "tok")) {
-            String url = "http://" + server.start(new HttpAddress("127.0.0.1", 0));
+            String url = "http://" + server.bind(new HttpAddress("127.0.0.1", 0));
+            server.serve();
             environment.put("PGAPPLY_URL", url);
             assertThat(execute("status")).isEqualTo(1);
             assertThat(err()).contains("the token is missing or wrong").contains("--token or PGAPPLY_TOKEN");

@@ -31,6 +31,8 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +57,9 @@ class RestServerTest {
     private HttpAddress start(@Nullable String token) {
         RestServer server = new RestServer(launcher, () -> "pgapply_x 1\n", token);
         servers.add(server);
-        return server.start(ANY_PORT);
+        HttpAddress bound = server.bind(ANY_PORT);
+        server.serve();
+        return bound;
     }
 
     private HttpResponse<String> send(HttpAddress at, String method, String path, @Nullable String authorization) {
@@ -415,8 +419,32 @@ class RestServerTest {
         RestServer second = new RestServer(launcher, () -> "", null);
         servers.add(second);
 
-        assertThatThrownBy(() -> second.start(taken))
+        assertThatThrownBy(() -> second.bind(taken))
                 .isInstanceOf(ApplyException.class)
                 .hasMessageContaining("HTTP address " + taken + " cannot be bound");
+    }
+
+    @Test
+    void a_host_that_nobody_knows_is_named() {
+        RestServer server = new RestServer(launcher, () -> "", null);
+
+        assertThatThrownBy(() -> server.bind(new HttpAddress("no-such-host.invalid", 0)))
+                .isInstanceOf(ApplyException.class)
+                .hasMessageContaining("no-such-host.invalid:0 cannot be bound: unknown host");
+    }
+
+    @Test
+    void who_asks_before_it_serves_is_answered_when_it_does() throws Exception {
+        RestServer server = new RestServer(launcher, () -> "", null);
+        servers.add(server);
+        HttpAddress bound = server.bind(ANY_PORT);
+
+        CompletableFuture<HttpResponse<String>> early = client.sendAsync(
+                HttpRequest.newBuilder(URI.create("http://" + bound + "/health/live"))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        server.serve();
+
+        assertThat(early.get(30, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
     }
 }

@@ -20,7 +20,7 @@ public final class PostgresConnections {
 
     private static final String PINNED = "-c datestyle=ISO -c intervalstyle=postgres -c extra_float_digits=3"
             + " -c bytea_output=hex -c xmloption=content -c array_nulls=on -c statement_timeout=0 -c lock_timeout=0"
-            + " -c idle_in_transaction_session_timeout=0 -c client_min_messages=notice";
+            + " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 -c client_min_messages=notice";
 
     /**
      * What a target session has besides: a role or database that is read-only or serializable by default must not change how changes
@@ -28,6 +28,15 @@ public final class PostgresConnections {
      */
     private static final String PINNED_TARGET = " -c default_transaction_isolation=read\\ committed"
             + " -c default_transaction_read_only=off -c default_transaction_deferrable=off -c row_security=off";
+
+    /** An older one does not know idle_session_timeout and says so. */
+    private static final String OLDEST_SERVER = "14";
+
+    private static final List<String> WATCHED_TARGET = List.of(
+            "SET tcp_keepalives_idle = 10",
+            "SET tcp_keepalives_interval = 5",
+            "SET tcp_keepalives_count = 3",
+            "SET tcp_user_timeout = 30000");
 
     private static final int WALSENDER_ANSWER_SECONDS = 30;
 
@@ -43,7 +52,7 @@ public final class PostgresConnections {
 
     /** Opens an ordinary connection in autocommit mode, with an empty search_path. */
     public Connection open(String applicationName) {
-        return connect(applicationName, PINNED, new Properties());
+        return connect(applicationName, PINNED, new Properties(), List.of());
     }
 
     /**
@@ -56,14 +65,7 @@ public final class PostgresConnections {
         PGProperty.PREPARED_STATEMENT_CACHE_QUERIES.set(session, 0);
         PGProperty.STRING_TYPE.set(session, "unspecified");
         PatientSocketFactory.useFor(session);
-        Connection connection = connect(applicationName, PINNED + PINNED_TARGET, session);
-        runAll(
-                connection,
-                List.of(
-                        "SET tcp_keepalives_idle = 10",
-                        "SET tcp_keepalives_interval = 5",
-                        "SET tcp_keepalives_count = 3",
-                        "SET tcp_user_timeout = 30000"));
+        Connection connection = connect(applicationName, PINNED + PINNED_TARGET, session, WATCHED_TARGET);
         tryToSet(connection, "SET client_connection_check_interval = 5000");
         return connection;
     }
@@ -92,18 +94,20 @@ public final class PostgresConnections {
     private Connection openReplication(String applicationName, Properties replication) {
         PGProperty.REPLICATION.set(replication, "database");
         PGProperty.PREFER_QUERY_MODE.set(replication, "simple");
-        PGProperty.ASSUME_MIN_SERVER_VERSION.set(replication, "14");
         // The operator's own application_name wins here, as in PostgreSQL (libpqwalreceiver.c:
         // fallback_application_name).
         String own = url.properties().get(PGProperty.APPLICATION_NAME.getName());
-        return connect(own == null ? applicationName : own, PINNED, replication);
+        return connect(own == null ? applicationName : own, PINNED, replication, List.of());
     }
 
-    private Connection connect(String applicationName, String pinned, Properties extra) {
+    private Connection connect(String applicationName, String pinned, Properties extra, List<String> more) {
         Properties properties = new Properties();
         properties.putAll(url.properties());
         properties.putAll(extra);
         PGProperty.APPLICATION_NAME.set(properties, applicationName);
+        // Then the driver's own settings travel in the start-up packet, too, instead of in two round trips of their
+        // own.
+        PGProperty.ASSUME_MIN_SERVER_VERSION.set(properties, OLDEST_SERVER);
         if (!properties.containsKey(PGProperty.PASSWORD.getName())) {
             String password = PasswordFile.find(url);
             if (password != null) {
@@ -118,7 +122,9 @@ public final class PostgresConnections {
         } catch (SQLException e) {
             throw PostgresErrors.whileConnecting(url, e);
         }
-        runAll(connection, settingsOfVersion(connection));
+        List<String> settings = settingsOfVersion(connection);
+        settings.addAll(more);
+        runAll(connection, settings);
         return connection;
     }
 
@@ -128,11 +134,7 @@ public final class PostgresConnections {
      */
     private static List<String> settingsOfVersion(Connection connection) {
         List<String> settings = new ArrayList<>(List.of("SET search_path = ''", "SET TimeZone = 'UTC'"));
-        int version = serverMajorVersion(connection);
-        if (version >= 14) {
-            settings.add("SET idle_session_timeout = 0");
-        }
-        if (version >= 17) {
+        if (serverMajorVersion(connection) >= 17) {
             settings.add("SET transaction_timeout = 0");
         }
         return settings;

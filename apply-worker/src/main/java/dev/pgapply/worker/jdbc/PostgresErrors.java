@@ -43,6 +43,9 @@ public final class PostgresErrors {
             "42P01", "42703", "42704", "3F000", "42883", "42809", "428C9", "42804", "42846", "42P10", "0A000", "42P17",
             "42P18");
 
+    /** A setting of the start-up packet, which a server that does not know it refuses. */
+    private static final String KNOWN_FROM_14 = "unrecognized configuration parameter \"idle_session_timeout\"";
+
     private PostgresErrors() {}
 
     /**
@@ -71,9 +74,15 @@ public final class PostgresErrors {
     /** An attempt to connect that failed; says to which endpoint, and what one can look at. */
     public static ApplyException whileConnecting(ConnectionUrl url, SQLException e) {
         ApplyException plain = translate("could not connect to " + url.display(), e);
+        boolean tooOld = String.valueOf(e.getMessage()).contains(KNOWN_FROM_14);
         Kind kind = plain.kind() == Kind.DATA ? Kind.CONNECTION : plain.kind();
         return new ApplyException(
-                kind, plain.getMessage(), connectHint(url, e, plain.hint()), plain.sqlState(), plain.column(), e);
+                tooOld ? Kind.PRECONDITION : kind,
+                plain.getMessage(),
+                tooOld ? "servers from PostgreSQL 14 on are supported" : connectHint(url, e, plain.hint()),
+                plain.sqlState(),
+                plain.column(),
+                e);
     }
 
     /** Whether the connection is gone with this error, so that the outcome of what was under way is unknown. */

@@ -28,8 +28,8 @@ public final class Receiver implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
-    /** The longest sleep: within it a moved position is noticed. */
-    private static final Duration IDLE_TICK = Duration.ofMillis(100);
+    /** The longest sleep: within it a moved position is noticed. Shorter ones are a good part of what an idle engine costs. */
+    private static final Duration IDLE_TICK = Duration.ofMillis(250);
 
     /** While an answer of the apply side may come any moment: a synchronous commit on the publisher may be waiting for it. */
     private static final Duration BUSY_TICK = Duration.ofMillis(5);
@@ -115,7 +115,7 @@ public final class Receiver implements AutoCloseable {
         thread.start();
     }
 
-    /** Positions have moved. They are sent within 100 ms, whether or not this is called; it saves a busy stream's pause. Any thread. */
+    /** Positions have moved. They are sent within 250 ms, whether or not this is called; it saves a busy stream's pause. Any thread. */
     public void nudge() {
         if (!gathering) {
             LockSupport.unpark(thread);

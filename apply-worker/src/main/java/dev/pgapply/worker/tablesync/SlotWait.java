@@ -121,6 +121,8 @@ final class SlotWait {
     }
 
     private void show(SlotWaitState state) {
+        // First, so that whoever sees the status finds what is waited for.
+        stats.setSlotWait(slotName, state);
         if (!state.oldest().isEmpty()) {
             if (table == null) {
                 stats.transition(SubscriptionStatus.WAITING_FOR_SLOT, state.sentence());
@@ -129,7 +131,6 @@ final class SlotWait {
             }
             shown = true;
         }
-        stats.setSlotWait(slotName, state);
     }
 
     /** Cancelled, the publisher leaves no slot. It may have been made in the same moment: then it is taken. */

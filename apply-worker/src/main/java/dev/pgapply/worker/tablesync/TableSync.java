@@ -42,6 +42,10 @@ public final class TableSync implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(TableSync.class);
 
     private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
+
+    /** With every table ready only operators' requests bring work, and these do not wait. */
+    private static final Duration LOOK_AGAIN_WHEN_READY = Duration.ofSeconds(1);
+
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
     private static final Duration END_PATIENCE = Duration.ofSeconds(2);
 
@@ -151,7 +155,7 @@ public final class TableSync implements AutoCloseable {
         MDC.put("subscription", context.options().name());
         try {
             while (!closing) {
-                Command command = commands.poll(LOOK_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+                Command command = commands.poll(lookAgain().toMillis(), TimeUnit.MILLISECONDS);
                 if (command != null) {
                     execute(command);
                 }
@@ -186,6 +190,12 @@ public final class TableSync implements AutoCloseable {
         } catch (ApplyException e) {
             command.answer().completeExceptionally(e);
         }
+    }
+
+    private Duration lookAgain() {
+        boolean ready =
+                workers.isEmpty() && states.all().stream().allMatch(table -> table.state() == TableSyncState.READY);
+        return ready ? LOOK_AGAIN_WHEN_READY : LOOK_AGAIN;
     }
 
     private void attend() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
+import dev.pgapply.core.subscription.ConnectionUrl;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.UnknownHostException;
@@ -87,5 +88,15 @@ class PostgresErrorsTest {
         assertThat(PostgresErrors.translate("", ended)).hasMessage("the server closed the connection");
         assertThat(PostgresErrors.translate("", withoutState).kind()).isEqualTo(Kind.CONNECTION);
         assertThat(PostgresErrors.isConnectionLost(withoutState)).isTrue();
+    }
+
+    @Test
+    void a_server_that_is_too_old_to_know_our_settings_is_named_as_that() {
+        ApplyException e = PostgresErrors.whileConnecting(
+                ConnectionUrl.parse("postgresql://a@h:1/d", null, "a"),
+                server("42704", "unrecognized configuration parameter \"idle_session_timeout\"", ""));
+
+        assertThat(e.kind()).isEqualTo(Kind.PRECONDITION);
+        assertThat(e.hint()).isEqualTo("servers from PostgreSQL 14 on are supported");
     }
 }

@@ -131,6 +131,7 @@ public final class Bench {
                 NativeContestant.streaming("parallel"),
                 NativeContestant.tuned(),
                 PgapplyContestant.usual(),
+                PgapplyContestant.fewCores(),
                 PgapplyContestant.text(),
                 PgapplyContestant.far());
     }

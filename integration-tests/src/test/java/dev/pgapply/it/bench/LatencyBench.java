@@ -50,7 +50,7 @@ final class LatencyBench {
     private static final int COMMITS = 400;
 
     /** The first commits warm up sessions, caches and the compilers of whoever has some. */
-    private static final int WARM_UP = 100;
+    private static final int WARM_UP = 500;
 
     private static final long PAUSE_MILLIS = 20;
     private static final long LARGE_PAUSE_MILLIS = 1000;

@@ -19,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param label what is special about it
  * @param options further keys of the subscription, with their values as YAML
+ * @param jvmOptions of the JVM
  * @param toTarget how long each direction of the way to the target takes
  */
-record PgapplyContestant(String label, Map<String, String> options, Duration toTarget) implements Contestant {
+record PgapplyContestant(String label, Map<String, String> options, List<String> jvmOptions, Duration toTarget)
+        implements Contestant {
 
     /** {@code -Dbench.jfr=true}: a flight recording of each round, as {@code target/<slot>.jfr}. */
     private static final boolean RECORDED = Boolean.getBoolean("bench.jfr");
@@ -33,21 +35,27 @@ record PgapplyContestant(String label, Map<String, String> options, Duration toT
             .toList();
 
     static PgapplyContestant usual() {
-        return new PgapplyContestant("", Map.of(), Duration.ZERO);
+        return new PgapplyContestant("", Map.of(), List.of(), Duration.ZERO);
     }
 
     static PgapplyContestant text() {
-        return new PgapplyContestant("text", Map.of("binary", "false"), Duration.ZERO);
+        return new PgapplyContestant("text", Map.of("binary", "false"), List.of(), Duration.ZERO);
+    }
+
+    /** With the JVM's options that the README names for a machine with few cores. */
+    static PgapplyContestant fewCores() {
+        return new PgapplyContestant(
+                "few_cores", Map.of(), List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"), Duration.ZERO);
     }
 
     /** With that mode of streaming. */
     static PgapplyContestant streaming(String mode) {
-        return new PgapplyContestant(mode, Map.of("streaming", mode), Duration.ZERO);
+        return new PgapplyContestant(mode, Map.of("streaming", mode), List.of(), Duration.ZERO);
     }
 
     /** Behind a round trip of 5 ms. */
     static PgapplyContestant far() {
-        return new PgapplyContestant("far", Map.of(), Duration.ofNanos(2_500_000));
+        return new PgapplyContestant("far", Map.of(), List.of(), Duration.ofNanos(2_500_000));
     }
 
     @Override
@@ -92,6 +100,7 @@ record PgapplyContestant(String label, Map<String, String> options, Duration toT
         options.forEach(config::option);
         EngineProcess.Builder builder =
                 EngineProcess.of(config.build()).heap("256m").tuned();
+        jvmOptions.forEach(builder::jvmOption);
         JVM_OPTIONS.forEach(builder::jvmOption);
         if (RECORDED) {
             builder.jvmOption("-XX:StartFlightRecording:name=bench,settings=profile");

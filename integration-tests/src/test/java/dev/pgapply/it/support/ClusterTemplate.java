@@ -19,43 +19,24 @@ import java.util.zip.CRC32C;
  */
 final class ClusterTemplate {
 
-    private final Path template;
-    private final Path lock;
+    private final int version;
     private final Consumer<Path> initdb;
 
     /** @param initdb leaves a new cluster, cleanly shut down, in that directory */
     ClusterTemplate(int version, Consumer<Path> initdb) {
-        this.template = RunOptions.sharedDirectory("template" + version);
-        this.lock = template.resolveSibling(template.getFileName() + ".lock");
+        this.version = version;
         this.initdb = initdb;
     }
 
     /** Makes the directory, which must not be there. */
     void copyTo(Path data) {
         try {
-            if (!Files.exists(template)) {
-                make();
-            }
+            Path template = MadeOnce.get("template" + version, initdb);
             // What is zero in the WAL's segment stays a hole.
             Processes.run(true, "cp", "-a", "--sparse=always", template.toString(), data.toString());
             identifyAnew(data);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private void make() throws IOException {
-        synchronized (ClusterTemplate.class) {
-            Files.createDirectories(template.getParent());
-            try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                    var held = channel.lock()) {
-                if (!Files.exists(template) && held.isValid()) {
-                    Path unfinished = template.resolveSibling(template.getFileName() + ".new");
-                    Processes.run(true, "rm", "-rf", unfinished.toString());
-                    initdb.accept(unfinished);
-                    Files.move(unfinished, template);
-                }
-            }
         }
     }
 

@@ -23,6 +23,9 @@ import java.util.concurrent.TimeUnit;
  */
 public record EngineCommand(int exit, String out, String err) {
 
+    /** Options of a JVM that does not live for long: compiling well costs it more than it saves. */
+    static final List<String> HASTE = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
     private static final Duration AT_MOST = Duration.ofSeconds(90);
 
     /**
@@ -47,7 +50,7 @@ public record EngineCommand(int exit, String out, String err) {
     /** The same, always as a process. */
     public static EngineCommand runProcess(String... arguments) {
         Path directory = RunOptions.newDirectory("command");
-        List<String> command = new ArrayList<>(java(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")));
+        List<String> command = new ArrayList<>(java(EngineArchive.addedTo(HASTE)));
         Collections.addAll(command, arguments);
         try {
             Files.createDirectories(directory);

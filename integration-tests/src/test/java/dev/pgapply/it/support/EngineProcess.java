@@ -44,7 +44,7 @@ public final class EngineProcess implements Subscriber {
     /** How the process is started. */
     public static final class Builder {
         private final EngineConfig config;
-        private final List<String> jvmOptions = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        private final List<String> jvmOptions = new ArrayList<>(EngineCommand.HASTE);
         private final Map<String, String> environment = new TreeMap<>();
 
         private boolean ownProcess = RunOptions.longRun();
@@ -76,7 +76,7 @@ public final class EngineProcess implements Subscriber {
 
         /** Both compilers and the JVM's own choice of a collector, as people have it: for measurements. */
         public Builder tuned() {
-            jvmOptions.removeIf(option -> option.startsWith("-XX:+UseSerial") || option.startsWith("-XX:Tiered"));
+            jvmOptions.removeAll(EngineCommand.HASTE);
             return ownProcess();
         }
 
@@ -128,7 +128,7 @@ public final class EngineProcess implements Subscriber {
 
     private EngineInstance startJvm() {
         List<String> command = new ArrayList<>(endedByCaller ? List.of("setsid") : List.of());
-        command.addAll(EngineCommand.java(jvmOptions));
+        command.addAll(EngineCommand.java(EngineArchive.addedTo(jvmOptions)));
         command.addAll(List.of("run", "-c", config.file().toString()));
         return EngineJvm.start(command, environment, config.directory(), log, endedByCaller);
     }

@@ -76,6 +76,8 @@ public final class PostgresServer implements AutoCloseable {
                 "autovacuum", "off",
                 "max_parallel_workers_per_gather", "0");
 
+        private static final String IO_METHOD = "io_method";
+
         private final int version;
         private final Map<String, String> settings = new LinkedHashMap<>();
         private boolean endedByCaller;
@@ -93,6 +95,10 @@ public final class PostgresServer implements AutoCloseable {
             setting("synchronous_commit", "off");
             setting("log_line_prefix", "'%m-[%p]-%a-'");
             HASTE.forEach(this::setting);
+            if (version >= 18) {
+                // What was just written is in the system's memory: asking another process for it costs two switches.
+                setting(IO_METHOD, "sync");
+            }
         }
 
         /** A setting of postgresql.conf; it goes on the command line, so ALTER SYSTEM does not reach it. */
@@ -104,6 +110,7 @@ public final class PostgresServer implements AutoCloseable {
         /** As people have it where tests have haste: for what is measured, or runs for long. */
         public Builder unhurried() {
             settings.keySet().removeAll(HASTE.keySet());
+            settings.remove(IO_METHOD);
             return this;
         }
 
