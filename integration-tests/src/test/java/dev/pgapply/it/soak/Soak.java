@@ -101,16 +101,19 @@ public final class Soak {
     }
 
     private void sample(String moment, SoakLoad load) {
-        engine.awaitStatus("streaming", "catching_up");
-        SoakSample sample = SoakSample.take(moment, engine.pid(), pair.target());
-        samples.add(sample);
-        System.out.println(SoakSample.header() + "\n" + sample + "\n" + load.transactions() + " transactions so far");
+        // At rest: else it is the batches under way that are counted.
+        load.pausedFor(() -> {
+            engine.awaitApplied(pair.name(), pair.publisher().insertLsn(), CATCH_UP);
+            samples.add(SoakSample.take(moment, engine.pid(), pair.target()));
+        });
+        System.out.println(SoakSample.header() + "\n" + samples.get(samples.size() - 1) + "\n" + load.transactions()
+                + " transactions so far");
     }
 
     /** Bloat and catalogs are reported; only what the engine itself holds is judged. */
     private static boolean isFlat(SoakSample middle, SoakSample end) {
         System.out.println(SoakSample.header() + "\n" + middle + "\n" + end);
-        boolean flat = end.heapBytes() <= middle.heapBytes() + 32 * MEGABYTE
+        boolean flat = end.heapBytes() <= middle.heapBytes() + 8 * MEGABYTE
                 && end.threads() <= middle.threads() + 4
                 && end.files() <= middle.files() + 8
                 && end.connections() <= middle.connections() + 1

@@ -7,6 +7,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** A thread that changes the publisher's tables without end, in transactions of every size, until it is closed. */
@@ -38,6 +39,7 @@ final class SoakLoad implements AutoCloseable {
     private final Database publisher;
     private final Random random;
     private final Thread thread = new Thread(this::run, "soak-load");
+    private final ReentrantLock turn = new ReentrantLock(true);
     private volatile boolean closing;
     private volatile long transactions;
     private volatile @Nullable SQLException failure;
@@ -56,7 +58,12 @@ final class SoakLoad implements AutoCloseable {
                 boolean big = random.nextInt(5_000) == 0;
                 boolean undone = random.nextInt(50) == 0;
                 String changes = big ? BIG : TRANSACTIONS.get(random.nextInt(TRANSACTIONS.size()));
-                statement.execute("BEGIN; " + changes + (undone ? "; ROLLBACK" : "; COMMIT"));
+                turn.lockInterruptibly();
+                try {
+                    statement.execute("BEGIN; " + changes + (undone ? "; ROLLBACK" : "; COMMIT"));
+                } finally {
+                    turn.unlock();
+                }
                 transactions = ++count;
                 if (random.nextInt(10) == 0) {
                     TimeUnit.MILLISECONDS.sleep(random.nextInt(20));
@@ -66,6 +73,16 @@ final class SoakLoad implements AutoCloseable {
             failure = e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Does something between two transactions, while none comes. */
+    void pausedFor(Runnable something) {
+        turn.lock();
+        try {
+            something.run();
+        } finally {
+            turn.unlock();
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What the engine and the target hold at one moment.
+ * What the engine and the target hold at one moment, with everything applied.
  *
  * @param heapBytes of the engine's heap after a full collection
  * @param threads of the engine's process
