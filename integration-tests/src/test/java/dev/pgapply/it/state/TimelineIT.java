@@ -103,7 +103,7 @@ class TimelineIT {
     /** An archive recovery without an archive: it ends with the WAL at hand and branches off there. */
     private static void recoverToANewTimeline(PostgresServer server) throws Exception {
         server.stop(ShutdownMode.FAST);
-        Path data = server.directory().resolve("data");
+        Path data = server.data();
         Files.writeString(
                 data.resolve("postgresql.auto.conf"), "restore_command = 'false'\n", StandardOpenOption.APPEND);
         Path signal = Files.createFile(data.resolve("recovery.signal"));

@@ -114,6 +114,11 @@ final class ContainerServer implements ServerInstance {
     }
 
     @Override
+    public Path data() {
+        throw new UnsupportedOperationException("the data directory needs pgapply.it.servers=embedded");
+    }
+
+    @Override
     public void saveData(Path copy) {
         throw new UnsupportedOperationException("base copies need pgapply.it.servers=embedded");
     }

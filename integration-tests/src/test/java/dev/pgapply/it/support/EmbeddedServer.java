@@ -26,10 +26,14 @@ final class EmbeddedServer implements ServerInstance {
     private final int port = Processes.freePort();
     private @Nullable EmbeddedPostgres started;
 
-    EmbeddedServer(int version, Map<String, String> settings, Path directory) {
+    /**
+     * @param directory for the log
+     * @param data the cluster's own directory, made at the first start and deleted at the end
+     */
+    EmbeddedServer(int version, Map<String, String> settings, Path directory, Path data) {
         this.version = version;
         this.settings = Map.copyOf(settings);
-        this.data = directory.resolve("data");
+        this.data = data;
         this.log = directory.resolve("server.log");
     }
 
@@ -41,6 +45,7 @@ final class EmbeddedServer implements ServerInstance {
         try {
             if (!Files.exists(data)) {
                 Files.createDirectories(data.getParent());
+                Files.createDirectories(log.getParent());
                 new ClusterTemplate(version, this::initdb).copyTo(data);
             }
             EmbeddedPostgres.Builder builder = builder(data);
@@ -130,6 +135,11 @@ final class EmbeddedServer implements ServerInstance {
     @Override
     public int port() {
         return port;
+    }
+
+    @Override
+    public Path data() {
+        return data;
     }
 
     @Override

@@ -81,6 +81,7 @@ public final class PostgresServer implements AutoCloseable {
         private final int version;
         private final Map<String, String> settings = new LinkedHashMap<>();
         private boolean endedByCaller;
+        private boolean inHaste = true;
 
         private Builder(int version) {
             this.version = version;
@@ -107,10 +108,11 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
-        /** As people have it where tests have haste: for what is measured, or runs for long. */
+        /** On the disk, and as people have it where tests have haste: for what is measured, or runs for long. */
         public Builder unhurried() {
             settings.keySet().removeAll(HASTE.keySet());
             settings.remove(IO_METHOD);
+            inHaste = false;
             return this;
         }
 
@@ -125,11 +127,16 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
+        private Path data(Path directory) {
+            Path memory = inHaste ? MemoryDirectory.create() : null;
+            return memory == null ? directory.resolve("data") : memory;
+        }
+
         public PostgresServer start() {
             Path directory = RunOptions.newDirectory("postgres" + version);
             ServerInstance instance = RunOptions.containers()
                     ? new ContainerServer(version, settings, directory)
-                    : new EmbeddedServer(version, settings, directory);
+                    : new EmbeddedServer(version, settings, directory, data(directory));
             PostgresServer server = new PostgresServer(version, directory, instance);
             instance.start();
             if (!endedByCaller) {
@@ -235,6 +242,11 @@ public final class PostgresServer implements AutoCloseable {
     /** All the server has logged so far. */
     public String log() {
         return instance.log();
+    }
+
+    /** Where the cluster is: its data directory. */
+    public Path data() {
+        return instance.data();
     }
 
     /** Where its log and copies are. */

@@ -24,6 +24,9 @@ interface ServerInstance {
 
     int port();
 
+    /** Where the cluster is, on this machine. */
+    Path data();
+
     /** Copies the data directory of the stopped server to a new directory. */
     void saveData(Path copy);
 

@@ -31,7 +31,9 @@ class BrokenOffIT {
     private static final class Hold implements AutoCloseable {
         private final Connection connection;
 
-        Hold(DatabasePair pair) throws SQLException {
+        /** An idle position that is still to be recorded would wait, too, and all that comes behind it. */
+        Hold(DatabasePair pair, TwoPhaseEngine engine) throws SQLException {
+            engine.process().awaitCaughtUp();
             connection = pair.target().connect();
             connection.setAutoCommit(false);
             try (Statement statement = connection.createStatement()) {
@@ -51,7 +53,7 @@ class BrokenOffIT {
         RunOptions.takenByLongRunOnly(version < 18);
         DatabasePair pair = pair(version);
         try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true)) {
-            try (Hold hold = new Hold(pair)) {
+            try (Hold hold = new Hold(pair, engine)) {
                 engine.prepare("g1", "INSERT INTO t VALUES (1, 'p')");
                 engine.awaitPrepared(1);
                 engine.process().killNine();
@@ -63,7 +65,7 @@ class BrokenOffIT {
             engine.prepare("g2", "INSERT INTO t VALUES (2, 'p')");
             engine.awaitPrepared(2);
             engine.process().awaitCaughtUp();
-            try (Hold hold = new Hold(pair)) {
+            try (Hold hold = new Hold(pair, engine)) {
                 engine.commitPrepared("g1");
                 engine.awaitPrepared(1);
                 assertThat(pair.target().column("SELECT id FROM t")).containsExactly("1");
@@ -72,7 +74,7 @@ class BrokenOffIT {
             engine.process().start();
             engine.process().awaitCaughtUp();
 
-            try (Hold hold = new Hold(pair)) {
+            try (Hold hold = new Hold(pair, engine)) {
                 engine.rollbackPrepared("g2");
                 engine.awaitPrepared(0);
                 engine.process().killNine();
@@ -89,7 +91,7 @@ class BrokenOffIT {
     void an_engine_killed_with_both_steps_done_and_neither_recorded_does_neither_again() throws SQLException {
         DatabasePair pair = pair(18);
         try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true)) {
-            try (Hold hold = new Hold(pair)) {
+            try (Hold hold = new Hold(pair, engine)) {
                 engine.prepare("g1", "INSERT INTO t VALUES (1, 'p')");
                 engine.awaitPrepared(1);
                 engine.process().killNine();
@@ -138,7 +140,7 @@ class BrokenOffIT {
     void one_that_a_worker_has_prepared_without_its_progress_is_not_executed_again() throws SQLException {
         DatabasePair pair = streaming(pair(18));
         try (TwoPhaseEngine engine = TwoPhaseEngine.startProcess(pair, true, "streaming", "parallel")) {
-            try (Hold hold = new Hold(pair)) {
+            try (Hold hold = new Hold(pair, engine)) {
                 engine.prepare("g1", STREAMED);
                 engine.awaitPrepared(1);
                 assertThat(engine.sentToWorkers()).isEqualTo(1);
@@ -149,7 +151,7 @@ class BrokenOffIT {
             assertThat(engine.preparedOnTarget()).isEqualTo(1);
             assertThat(engine.sentToWorkers()).isZero();
 
-            try (Hold hold = new Hold(pair)) {
+            try (Hold hold = new Hold(pair, engine)) {
                 engine.commitPrepared("g1");
                 engine.awaitPrepared(0);
                 engine.process().killNine();
