@@ -8,6 +8,7 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.DatabasePair;
 import dev.pgapply.it.support.EngineProcess;
+import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.RunOptions;
 import dev.pgapply.it.support.TableComparison;
 import dev.pgapply.it.support.Wait;
@@ -22,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -350,20 +352,7 @@ class CopyInterruptedIT {
                 "ALTER TABLE n02k ENABLE ALWAYS TRIGGER gate");
     }
 
-    private static void awaitBothAtGate(DatabasePair pair) {
-        Wait.until(
-                "both copies to stand at the gate",
-                () -> pair.target()
-                                .number(
-                                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'gate'::regclass")
-                        == 2);
-    }
-
-    /** Case N02: killed at 10, 50 (with -Plong) and 90 % of the copy, then the publisher ends a COPY; a table that was done stays as it is. */
-    @Test
-    void n02_a_copy_that_is_killed_again_and_again_doubles_nothing_and_is_never_shown_as_done() throws Exception {
-        int rows = RunOptions.number(20_000, 400_000);
-        DatabasePair pair = DatabasePair.shared();
+    private static void prepareN02(DatabasePair pair, int rows) {
         pair.onBoth(
                         "CREATE TABLE n02(v text)",
                         "CREATE TABLE n02k(id int PRIMARY KEY, v text)",
@@ -381,6 +370,23 @@ class CopyInterruptedIT {
                         "CREATE TABLE gate (id int)",
                         "CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS"
                                 + " $$ BEGIN PERFORM count(*) FROM public.gate; RETURN NEW; END $$");
+    }
+
+    private static void awaitBothAtGate(DatabasePair pair) {
+        Wait.until(
+                "both copies to stand at the gate",
+                () -> pair.target()
+                                .number(
+                                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'gate'::regclass")
+                        == 2);
+    }
+
+    /** Case N02: killed at 10, 50 (with -Plong) and 90 % of the copy, then the publisher ends a COPY; a table that was done stays as it is. */
+    @Test
+    void n02_a_copy_that_is_killed_again_and_again_doubles_nothing_and_is_never_shown_as_done() throws Exception {
+        int rows = RunOptions.number(20_000, 400_000);
+        DatabasePair pair = DatabasePair.shared();
+        prepareN02(pair, rows);
         moveGates(pair.target(), rows, 10);
         String copiedRows = "SELECT string_agg(xmin::text || ctid::text, ',' ORDER BY id) FROM done WHERE id <= 100";
         Gate gate = new Gate(pair.target());
@@ -418,6 +424,36 @@ class CopyInterruptedIT {
                     .isLessThanOrEqualTo(2 * pair.publisher().number(size));
         } finally {
             gate.close();
+        }
+    }
+
+    /** Case N02: a server goes away in the middle of the copy, the publisher with the snapshot that the copy reads from. */
+    @ParameterizedTest
+    @ValueSource(strings = {"target", "publisher"})
+    void n02_a_server_that_dies_in_the_middle_of_the_copy_doubles_and_loses_nothing(String which) throws Exception {
+        int rows = RunOptions.number(20_000, 400_000);
+        try (PostgresServer publisher = PostgresServer.publisher(RunOptions.publisherVersion())
+                        .durable()
+                        .start();
+                PostgresServer target = PostgresServer.target(RunOptions.targetVersion())
+                        .durable()
+                        .start()) {
+            DatabasePair pair = DatabasePair.on(publisher, target);
+            prepareN02(pair, rows);
+            moveGates(pair.target(), rows, 50);
+            Gate gate = new Gate(pair.target());
+            try (SyncedEngine engine =
+                    SyncedEngine.launch(pair, UnaryOperator.identity(), "max_sync_workers_per_subscription", "3")) {
+                awaitBothAtGate(pair);
+                PostgresServer dying = which.equals("target") ? target : publisher;
+                dying.killNine();
+                dying.start();
+                pair.publisher().execute("UPDATE n02k SET v = 'after' WHERE id % 7 = 0");
+                gate.close();
+                engine.awaitState("r", "n02", "n02k", "done");
+                engine.awaitSame("n02", "n02k", "done");
+                assertThat(pair.target().number("SELECT count(*) FROM n02")).isEqualTo(rows);
+            }
         }
     }
 }
