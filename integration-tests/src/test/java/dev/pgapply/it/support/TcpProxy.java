@@ -208,8 +208,9 @@ public final class TcpProxy implements AutoCloseable {
             switch (sprung.moment()) {
                 case BEFORE -> {}
                 case AFTER -> {
-                    output.write(buffer, 0, length);
+                    // In this order: the answer may come faster than a close.
                     client.close();
+                    output.write(buffer, 0, length);
                     pauseFor(LINGER_MILLIS);
                 }
                 case AFTER_ANSWER -> {
