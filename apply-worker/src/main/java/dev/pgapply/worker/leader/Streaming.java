@@ -37,6 +37,9 @@ import dev.pgapply.worker.tablesync.TableSync;
 import dev.pgapply.worker.tablesync.TableSyncContext;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -103,10 +106,12 @@ final class Streaming implements AutoCloseable {
                 options.walReceiverTimeout());
         Receiver receiver =
                 Receiver.start(publisher, receiverOptions, positions::feedback, queue, stats, ticker, clock);
+        Deque<Runnable> opened = new ArrayDeque<>(List.of(receiver::close));
         try {
             String originName = NativeOrigin.name(start.subid());
             ApplySession session = ApplySession.start(
                     options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
+            opened.push(session::close);
             BinaryGuard guard = new BinaryGuard(options.binary(), start, fallback);
             TableHolds holds = new TableHolds(start.tables(), spool);
             ParallelApplyWorkerPool workers = ParallelApplyWorkerPool.open(
@@ -129,6 +134,7 @@ final class Streaming implements AutoCloseable {
                     session,
                     spoolOnly,
                     stats);
+            opened.push(workers::close);
             OpenRelations relations = new OpenRelations(target, options.createTables(), ticker, guard);
             BatchBuilder batch = new BatchBuilder(options.batch());
             ApplyDispatcher dispatcher = new ApplyDispatcher(
@@ -164,6 +170,7 @@ final class Streaming implements AutoCloseable {
                     stats,
                     ticker,
                     clock));
+            opened.push(tableSync::close);
             stats.transition(SubscriptionStatus.CATCHING_UP, null);
             WaitCycleWatch waitCycles =
                     new WaitCycleWatch(workers, session::backendPid, target::catalogPid, lockWaits::read, leader::fail);
@@ -179,8 +186,10 @@ final class Streaming implements AutoCloseable {
                     ownership,
                     stats,
                     ticker);
-        } catch (ApplyException e) {
-            receiver.close();
+        } catch (RuntimeException e) {
+            // The newest first; else a session would stay on the target, and its thread here, for each start that
+            // fails.
+            opened.forEach(Runnable::run);
             throw e;
         }
     }
