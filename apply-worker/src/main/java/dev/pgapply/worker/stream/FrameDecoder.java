@@ -69,7 +69,8 @@ final class FrameDecoder {
         return new Lsn(int64(payload, offset));
     }
 
-    private static long int64(byte[] payload, int offset) {
+    /** A big-endian integer, as all of the protocol's. */
+    static long int64(byte[] payload, int offset) {
         return (long) INT64.get(payload, offset);
     }
 

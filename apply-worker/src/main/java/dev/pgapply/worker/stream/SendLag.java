@@ -1,9 +1,6 @@
 package dev.pgapply.worker.stream;
 
 import dev.pgapply.core.pgoutput.MessageType;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
@@ -18,8 +15,6 @@ final class SendLag {
 
     private static final int COMMIT_TIME_OFFSET = 9;
 
-    private static final VarHandle INT64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
-
     private boolean inTransaction;
     private long commitTimeMicros;
     private long lagMicros;
@@ -28,7 +23,7 @@ final class SendLag {
     void sent(XLogData data) {
         byte type = data.frame()[data.messageOffset()];
         if (type == MessageType.BEGIN.code() && data.messageLength() >= BEGIN_LENGTH) {
-            commitTimeMicros = (long) INT64.get(data.frame(), data.messageOffset() + COMMIT_TIME_OFFSET);
+            commitTimeMicros = FrameDecoder.int64(data.frame(), data.messageOffset() + COMMIT_TIME_OFFSET);
             inTransaction = true;
         }
         if (inTransaction) {

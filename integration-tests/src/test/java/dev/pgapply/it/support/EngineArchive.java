@@ -21,12 +21,10 @@ final class EngineArchive {
 
     private EngineArchive() {}
 
-    /** The options, with the archive where they are those of a JVM that does not live for long. */
+    /** The options, with the archive; a JVM that cannot use it does without. */
     static List<String> addedTo(List<String> jvmOptions) {
         List<String> options = new ArrayList<>(jvmOptions);
-        if (jvmOptions.containsAll(EngineCommand.HASTE)) {
-            options.add("-XX:SharedArchiveFile=" + MadeOnce.get(name(), EngineArchive::write));
-        }
+        options.add("-XX:SharedArchiveFile=" + MadeOnce.get(name(), EngineArchive::write));
         return options;
     }
 

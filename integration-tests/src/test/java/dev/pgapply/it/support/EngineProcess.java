@@ -26,6 +26,7 @@ public final class EngineProcess implements Subscriber {
     private final List<String> jvmOptions;
     private final Map<String, String> environment;
     private final boolean ownProcess;
+    private final boolean archived;
     private final boolean endedByCaller;
     private final Path log;
     private final RestClient rest;
@@ -34,6 +35,7 @@ public final class EngineProcess implements Subscriber {
     private EngineProcess(Builder builder) {
         this.config = builder.config;
         this.ownProcess = builder.ownProcess;
+        this.archived = builder.archived;
         this.endedByCaller = builder.endedByCaller;
         this.jvmOptions = List.copyOf(builder.jvmOptions);
         this.environment = Map.copyOf(builder.environment);
@@ -48,6 +50,7 @@ public final class EngineProcess implements Subscriber {
         private final Map<String, String> environment = new TreeMap<>();
 
         private boolean ownProcess = RunOptions.longRun();
+        private boolean archived = true;
         private boolean endedByCaller;
 
         private Builder(EngineConfig config) {
@@ -74,9 +77,10 @@ public final class EngineProcess implements Subscriber {
             jvmOptions.add("-XX:+ExitOnOutOfMemoryError");
         }
 
-        /** Both compilers and the JVM's own choice of a collector, as people have it: for measurements. */
+        /** Both compilers, the JVM's own choice of a collector and no class archive, as people have it: for measurements. */
         public Builder tuned() {
             jvmOptions.removeAll(EngineCommand.HASTE);
+            archived = false;
             return ownProcess();
         }
 
@@ -128,7 +132,7 @@ public final class EngineProcess implements Subscriber {
 
     private EngineInstance startJvm() {
         List<String> command = new ArrayList<>(endedByCaller ? List.of("setsid") : List.of());
-        command.addAll(EngineCommand.java(EngineArchive.addedTo(jvmOptions)));
+        command.addAll(EngineCommand.java(archived ? EngineArchive.addedTo(jvmOptions) : jvmOptions));
         command.addAll(List.of("run", "-c", config.file().toString()));
         return EngineJvm.start(command, environment, config.directory(), log, endedByCaller);
     }
