@@ -7,6 +7,7 @@ import dev.pgapply.core.batch.Change;
 import dev.pgapply.core.batch.SetPlan;
 import dev.pgapply.core.batch.Truncation;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One connection to the target that applies changes. Owned by one thread; nobody else touches it. Every method that meets a server's
@@ -26,6 +27,15 @@ public interface TargetSession extends AutoCloseable {
      * @return what was found; if {@link SetOutcome#needsExactReplay()}, the caller rolls back and replays exactly
      */
     SetOutcome execute(SetPlan plan);
+
+    /**
+     * Executes the net effect of a batch as the last of the open transaction, and commits as {@link #commit} does, in as few exchanges
+     * with the target as there can be.
+     *
+     * @return what was found; if {@link SetOutcome#needsExactReplay()}, nothing is committed, and the caller rolls back and replays
+     *     exactly
+     */
+    CommittedPlan executeAndCommit(SetPlan plan, Progress progress);
 
     /**
      * Executes one change with PostgreSQL's row-by-row semantics inside the open transaction: it finds exactly one row or none.
@@ -89,4 +99,7 @@ public interface TargetSession extends AutoCloseable {
      * @param flushedLsn up to where the target's WAL was durable when the commit was answered
      */
     record LocalCommit(Lsn localLsn, Lsn flushedLsn) {}
+
+    /** @param local null if the plan needs an exact replay */
+    record CommittedPlan(SetOutcome outcome, @Nullable LocalCommit local) {}
 }

@@ -15,6 +15,7 @@ import dev.pgapply.core.pgoutput.MessageType;
 import dev.pgapply.core.target.ChangeOutcome;
 import dev.pgapply.core.target.SetOutcome;
 import dev.pgapply.core.target.TargetSession;
+import dev.pgapply.core.target.TargetSession.CommittedPlan;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.transaction.PreparedTransaction;
@@ -112,12 +113,14 @@ final class TransactionApplier {
     private boolean applyPlan(SetPlan plan, List<TransactionSlice> transactions) {
         context.clear();
         try {
+            TransactionSlice.End end = end(transactions.get(transactions.size() - 1));
             session.begin();
-            SetOutcome outcome = session.execute(plan);
-            if (!outcome.needsExactReplay()) {
+            CommittedPlan applied = session.executeAndCommit(plan, progress(end));
+            LocalCommit local = applied.local();
+            if (local != null) {
                 transactions.forEach(tally::count);
-                tally.missing(outcome);
-                commit(transactions.get(transactions.size() - 1));
+                tally.missing(applied.outcome());
+                committed(end, local);
                 stats.transactions.add(transactions.size());
                 return true;
             }
@@ -138,7 +141,7 @@ final class TransactionApplier {
             session.begin();
             executeSteps(transaction);
             context.message(MessageType.COMMIT, null);
-            commit(transaction);
+            commit(end(transaction));
         } catch (ApplyException e) {
             tally.clear();
             if (isOfData(e)) {
@@ -168,7 +171,7 @@ final class TransactionApplier {
             }
             if (slice.end() != null) {
                 context.transaction(slice.xid(), slice.finalLsn());
-                end(slice);
+                finish(slice);
             }
         } catch (ApplyException e) {
             tally.clear();
@@ -180,11 +183,11 @@ final class TransactionApplier {
         context.clear();
     }
 
-    private void end(TransactionSlice slice) {
+    private void finish(TransactionSlice slice) {
         PreparedTransaction transaction = preparing;
         if (transaction == null) {
             context.message(MessageType.COMMIT, null);
-            commit(slice);
+            commit(end(slice));
             stats.transactions.increment();
         } else {
             context.message(MessageType.PREPARE, null);
@@ -231,12 +234,23 @@ final class TransactionApplier {
         tally.count(slice);
     }
 
-    private void commit(TransactionSlice last) {
+    private static TransactionSlice.End end(TransactionSlice last) {
         TransactionSlice.End end = last.end();
         if (end == null) {
             throw new IllegalStateException("transaction " + last.xid() + " has not ended");
         }
-        LocalCommit local = session.commit(new Progress(end.endLsn(), end.commitTime()));
+        return end;
+    }
+
+    private static Progress progress(TransactionSlice.End end) {
+        return new Progress(end.endLsn(), end.commitTime());
+    }
+
+    private void commit(TransactionSlice.End end) {
+        committed(end, session.commit(progress(end)));
+    }
+
+    private void committed(TransactionSlice.End end, LocalCommit local) {
         tally.publish();
         listener.committed(end.endLsn(), end.commitTime(), local);
     }

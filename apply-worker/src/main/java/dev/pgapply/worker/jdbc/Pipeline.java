@@ -1,5 +1,6 @@
 package dev.pgapply.worker.jdbc;
 
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,12 +15,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Behind an error the server skips the rest, so that nothing of a failed message stays but what came before it in the transaction,
  * which is then rolled back.
+ *
+ * <p>No result but the first's may have a column without a limit to its length, such as text: the driver waits for all answers before it
+ * sends a statement whose answer might be long (QueryExecutorImpl.java, flushIfDeadlockRisk), which costs a round trip.
  */
-final class Pipeline {
+public final class Pipeline {
 
     /** Reads one statement's result. */
     @FunctionalInterface
-    interface Result {
+    public interface Result {
         /**
          * @param rows what a query returned, else null
          * @param count the rows that a command touched
@@ -44,16 +48,31 @@ final class Pipeline {
         this.statements = statements;
     }
 
+    /** One with statements of its own. */
+    public Pipeline(Connection connection) {
+        this(new StatementCache(connection));
+    }
+
     boolean isEmpty() {
         return results.isEmpty();
     }
 
-    void add(String sql) throws SQLException {
-        add(sql, List.of(), IGNORED);
+    /** Whether so many more statements go with the same message. */
+    boolean hasRoomFor(int count) {
+        return results.size() + count <= MAX_STATEMENTS;
+    }
+
+    public void add(String sql) throws SQLException {
+        add(sql, List.of());
+    }
+
+    /** Adds a statement whose result nobody reads. */
+    public void add(String sql, List<?> values) throws SQLException {
+        add(sql, values, IGNORED);
     }
 
     /** @param values one for each question mark, in order; each an {@link ArrayParameter}, a {@code Long} or a {@code String} */
-    void add(String sql, List<?> values, Result result) throws SQLException {
+    public void add(String sql, List<?> values, Result result) throws SQLException {
         add(sql, "", values, result);
     }
 

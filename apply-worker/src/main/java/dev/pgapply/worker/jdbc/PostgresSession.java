@@ -43,6 +43,7 @@ public final class PostgresSession implements TargetSession {
     private final boolean replica;
     private final int backendPid;
     private final SessionCommit commit;
+    private final TransactionEnd end;
     private final StatementCache statements;
     private final TypeCatalog types;
     private final RowTypes rowTypes = new RowTypes();
@@ -58,15 +59,18 @@ public final class PostgresSession implements TargetSession {
     /**
      * @param connection in autocommit mode, let in by the fence; the session closes it
      * @param replica whether it has session_replication_role = replica
+     * @param applySession 0 for the leader's session, else a parallel apply worker's number
      */
-    PostgresSession(Connection connection, boolean replica, SessionCommit commit) throws SQLException {
+    PostgresSession(Connection connection, boolean replica, int applySession, SessionCommit.Factory commits)
+            throws SQLException {
         this.backendPid = PostgresConnections.backendPid(connection);
         this.connection = connection;
         this.replica = replica;
-        this.commit = commit;
         this.statements = new StatementCache(connection);
         this.types = new TypeCatalog(connection);
         this.pipeline = new Pipeline(statements);
+        this.commit = commits.open(connection, pipeline, applySession);
+        this.end = new TransactionEnd(connection, pipeline, commit);
         this.copy = new CopyInsert(connection);
         this.exact = new ExactExecutor(statements, types, rowTypes, pipeline);
         this.fullRow = new FullRowExecutor(types, rowTypes, pipeline, exact);
@@ -131,8 +135,37 @@ public final class PostgresSession implements TargetSession {
 
     @Override
     public SetOutcome execute(SetPlan plan) {
-        return guarded(() ->
-                new SetExecutor(this::watched, types, pipeline, copy, exact, fullRow).execute(plan, this::truncate));
+        return guarded(() -> {
+            SetExecutor executor = collect(plan);
+            pipeline.flush();
+            return executor.outcome();
+        });
+    }
+
+    private SetExecutor collect(SetPlan plan) throws SQLException {
+        SetExecutor executor = new SetExecutor(this::watched, types, pipeline, copy, exact, fullRow);
+        executor.execute(plan, this::truncate);
+        return executor;
+    }
+
+    @Override
+    public CommittedPlan executeAndCommit(SetPlan plan, Progress progress) {
+        return guarded(() -> {
+            SetExecutor executor = collect(plan);
+            if (!executor.mayNeedReplay() && end.fitsBehindRows()) {
+                LocalCommit local = end.commitBehindRows(progress);
+                committed();
+                return new CommittedPlan(executor.outcome(), local);
+            }
+            end.record(progress);
+            SetOutcome outcome = executor.outcome();
+            if (outcome.needsExactReplay()) {
+                return new CommittedPlan(outcome, null);
+            }
+            LocalCommit local = end.complete(progress);
+            committed();
+            return new CommittedPlan(outcome, local);
+        });
     }
 
     @Override
@@ -208,16 +241,16 @@ public final class PostgresSession implements TargetSession {
 
     @Override
     public LocalCommit commit(Progress progress) {
-        sendCollected(rowTypes.dropPrepared());
-        LocalCommit committed = commit.commit(progress);
-        rowTypes.committed();
-        inTransaction = false;
-        return committed;
+        return guarded(() -> {
+            LocalCommit local = end.commit(progress);
+            committed();
+            return local;
+        });
     }
 
     @Override
     public TwoPhaseSession twoPhase() {
-        return new PostgresTwoPhase(commit.twoPhase(), rowTypes, this::sendCollected, this::prepared);
+        return new PostgresTwoPhase(commit.twoPhase(), rowTypes, this::sendCollected, this::committed);
     }
 
     private void sendCollected(List<String> more) {
@@ -230,7 +263,7 @@ public final class PostgresSession implements TargetSession {
         });
     }
 
-    private void prepared() {
+    private void committed() {
         rowTypes.committed();
         inTransaction = false;
     }

@@ -99,7 +99,7 @@ public final class PostgresTarget implements Target, AutoCloseable {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET synchronous_commit = " + Identifiers.literal(synchronousCommit) + "; "
                     + PlannerSettings.SESSION);
-            return new PostgresSession(connection, replica, commits.open(connection, applySession));
+            return new PostgresSession(connection, replica, applySession, commits);
         } catch (SQLException e) {
             PostgresConnections.cut(connection);
             throw PostgresErrors.translate("could not set up the target session", e);

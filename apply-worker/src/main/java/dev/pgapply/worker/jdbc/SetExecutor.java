@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,7 @@ final class SetExecutor {
 
     private final List<MissingRow> missing = new ArrayList<>();
     private boolean replay;
+    private boolean undecided;
 
     SetExecutor(
             Binder bound,
@@ -67,7 +69,8 @@ final class SetExecutor {
         this.fullRow = fullRow;
     }
 
-    SetOutcome execute(SetPlan plan, Consumer<Truncation> truncate) throws SQLException {
+    /** Executes the plan. What is left in the pipeline at the end is the caller's to send; then {@link #outcome} is known. */
+    void execute(SetPlan plan, Consumer<Truncation> truncate) throws SQLException {
         for (SetPlan.Phase phase : plan.phases()) {
             if (phase instanceof SetPlan.RelationPhase relations) {
                 for (SetPlan.RelationChanges changes : relations.relations()) {
@@ -84,7 +87,14 @@ final class SetExecutor {
                 break;
             }
         }
-        pipeline.flush();
+    }
+
+    /** Whether the batch has to be replayed, or an answer to what is left in the pipeline may say so. */
+    boolean mayNeedReplay() {
+        return replay || (undecided && !pipeline.isEmpty());
+    }
+
+    SetOutcome outcome() {
         return replay ? SetOutcome.REPLAY : new SetOutcome(missing, false);
     }
 
@@ -124,6 +134,7 @@ final class SetExecutor {
             replay = true;
             return;
         }
+        undecided = true;
         SqlText statement = SetStatements.anyPresent(relation, key);
         pipeline.add(statement.sql(), statement.parameters(), (rows, count) -> replay |= rows != null && rows.next());
     }
@@ -138,6 +149,7 @@ final class SetExecutor {
             return;
         }
         SqlText statement = SetStatements.delete(relation, key);
+        expect(deletes, SetPlan.Delete::expectation);
         addReporting(statement, ordinal -> {
             SetPlan.Delete delete = deletes.get(ordinal);
             miss(relation, delete.search(), delete.expectation(), ConflictType.DELETE_MISSING);
@@ -155,6 +167,7 @@ final class SetExecutor {
         }
         SqlText statement =
                 values.isEmpty() ? SetStatements.lock(relation, key) : SetStatements.update(relation, key, values);
+        expect(set.rows(), SetPlan.Update::expectation);
         addReporting(statement, ordinal -> {
             SetPlan.Update update = set.rows().get(ordinal);
             miss(relation, update.search(), update.expectation(), ConflictType.UPDATE_MISSING);
@@ -211,6 +224,7 @@ final class SetExecutor {
         if (changes.isEmpty() || replay) {
             return;
         }
+        undecided |= relation.firesRowTriggers();
         executeInOrder(relation, changes, i -> {
             Change change = changes.get(i);
             ConflictType type =
@@ -272,6 +286,12 @@ final class SetExecutor {
         for (Tuple search : found.searches()) {
             missing.add(new MissingRow(type, relation.entry(), search));
         }
+    }
+
+    /** Of a set whose rows are all there the answer is empty, and of one that may miss all of them it is only counted. */
+    private <T> void expect(List<T> rows, Function<T, Expectation> expectation) {
+        undecided |= rows.size() >= SetStatements.MAX_MISSING
+                || rows.stream().anyMatch(row -> expectation.apply(row) != Expectation.MAY_BE_MISSING);
     }
 
     private void addReporting(SqlText statement, IntConsumer missingOrdinal) throws SQLException {

@@ -277,8 +277,8 @@ public final class SubscriptionWorker {
                 options.name(),
                 options.synchronousCommit(),
                 fence,
-                (connection, applySession) -> new ReportedCommit(
-                        ProgressCommit.open(connection, row.subid(), applySession, ticker), stats))) {
+                (connection, pipeline, applySession) -> new ReportedCommit(
+                        ProgressCommit.open(connection, pipeline, row.subid(), applySession, ticker), stats))) {
             if (row.slotState() != SlotState.READY || options.createTables() == CreateTables.MISSING) {
                 copyTables(row, fence, opened);
             }

@@ -6,6 +6,7 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.target.TwoPhaseSession;
+import dev.pgapply.worker.jdbc.Pipeline;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -13,12 +14,10 @@ import dev.pgapply.worker.stats.SubscriptionStats.OriginSnapshot;
 import dev.pgapply.worker.stream.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Types;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,10 +28,11 @@ import org.slf4j.LoggerFactory;
  * native origin beside it. Owned by the apply session's thread, on the session's connection, which is in autocommit mode: transactions are
  * begun and ended by statements.
  *
- * <p>A commit takes two messages. The first records the progress and makes deferred constraints speak up, so that an error of the data
+ * <p>A commit has two parts. The first records the progress and makes deferred constraints speak up, so that an error of the data
  * still leaves a session that can be rolled back. The second is {@code xact_setup}, COMMIT and the positions behind it: from
- * PostgreSQL 16 on, whatever aborts after {@code xact_setup} moves the origin although the rows are gone (SEMANTICS 1.7), so nothing may stand between it
- * and COMMIT. An error in the second message leaves the outcome unknown and the session closed.
+ * PostgreSQL 16 on, whatever aborts after {@code xact_setup} moves the origin although the rows are gone (xact.c,
+ * RecordTransactionAbort), so nothing may stand between it and COMMIT, and all of it is in one message. An error of the COMMIT itself
+ * leaves the outcome unknown and the session closed.
  */
 public final class ProgressCommit implements SessionCommit {
 
@@ -42,16 +42,15 @@ public final class ProgressCommit implements SessionCommit {
     // behind it pass.
     private static final String NO_SUCH_ROW = "no row of pgapply.origin_status is before this progress: ";
 
-    private static final String RECORD =
-            "WITH moved AS (UPDATE pgapply.origin_status SET remote_lsn = ?, remote_commit_time = ?"
-                    + " WHERE subid = ? AND apply_session = ? AND remote_lsn < ? RETURNING 1)"
-                    + " SELECT CASE count(*) WHEN 1 THEN 1 ELSE ('" + NO_SUCH_ROW
-                    + "' || count(*))::int END FROM moved;"
-                    + " SET CONSTRAINTS ALL IMMEDIATE";
+    private static final String RECORD = "WITH moved AS (UPDATE pgapply.origin_status SET remote_lsn = ?::text::pg_lsn,"
+            + " remote_commit_time = ?::text::timestamptz WHERE subid = ?::int AND apply_session = ?::int"
+            + " AND remote_lsn < ?::text::pg_lsn RETURNING 1) SELECT CASE count(*) WHEN 1 THEN 1 ELSE ('" + NO_SUCH_ROW
+            + "' || count(*))::int END FROM moved";
 
-    private static final String COMMIT = "COMMIT; " + TargetWal.POSITIONS;
+    private static final String CHECK_CONSTRAINTS = "SET CONSTRAINTS ALL IMMEDIATE";
 
-    private static final String COMMIT_WITH_ORIGIN = "SELECT pg_replication_origin_xact_setup(?, ?); " + COMMIT;
+    private static final String XACT_SETUP =
+            "SELECT pg_replication_origin_xact_setup(?::text::pg_lsn, ?::text::timestamptz)";
 
     private static final String RECORD_IDLE = "BEGIN; SET LOCAL synchronous_commit = on;"
             + " UPDATE pgapply.origin_status SET idle_lsn = greatest(idle_lsn, ?) WHERE subid = ? AND apply_session = ?; COMMIT";
@@ -61,29 +60,29 @@ public final class ProgressCommit implements SessionCommit {
     private final int applySession;
     private final NativeOrigin origin;
     private final TargetWal wal;
-    private final PreparedStatement record;
-    private final PreparedStatement commit;
-    private final PreparedStatement commitWithOrigin;
+    private final Pipeline pipeline;
     private final PreparedStatement recordIdle;
 
     private Lsn remoteLsn;
     private @Nullable Instant remoteCommitTime;
     private @Nullable Lsn localLsn;
 
+    /** What the last commit's message was answered with. */
+    private @Nullable LocalCommit committed;
+
     /** Of this session's commits and those that it was told of. */
     private @Nullable Lsn newestLocalLsn;
 
-    private ProgressCommit(Connection connection, int subid, int applySession, OriginStatus recorded, Ticker ticker)
+    private ProgressCommit(
+            Connection connection, Pipeline pipeline, int subid, int applySession, OriginStatus recorded, Ticker ticker)
             throws SQLException {
         this.connection = connection;
+        this.pipeline = pipeline;
         this.subid = subid;
         this.applySession = applySession;
         this.remoteLsn = recorded.remoteLsn();
         this.remoteCommitTime = recorded.remoteCommitTime();
         this.wal = new TargetWal(connection, subid);
-        this.record = connection.prepareStatement(RECORD);
-        this.commit = connection.prepareStatement(COMMIT);
-        this.commitWithOrigin = connection.prepareStatement(COMMIT_WITH_ORIGIN);
         this.recordIdle = connection.prepareStatement(RECORD_IDLE);
         this.origin = new NativeOrigin(connection, NativeOrigin.name(subid, applySession), ticker);
         origin.attachIfDue(remoteLsn);
@@ -93,9 +92,10 @@ public final class ProgressCommit implements SessionCommit {
      * Reads the recorded progress and sets up the native origin where that can be had.
      *
      * @param connection a session that has passed the epoch fence, in autocommit mode; it stays the caller's to close
+     * @param pipeline on that connection; what ends a transaction is added to it
      */
-    public static ProgressCommit open(Connection connection, int subid, Ticker ticker) {
-        return open(connection, subid, OriginStatus.LEADER_SESSION, ticker);
+    public static ProgressCommit open(Connection connection, Pipeline pipeline, int subid, Ticker ticker) {
+        return open(connection, pipeline, subid, OriginStatus.LEADER_SESSION, ticker);
     }
 
     /**
@@ -103,46 +103,76 @@ public final class ProgressCommit implements SessionCommit {
      *
      * @param applySession 0 for the leader's session, else a parallel apply worker's number, whose row is created when missing
      */
-    public static ProgressCommit open(Connection connection, int subid, int applySession, Ticker ticker) {
+    public static ProgressCommit open(
+            Connection connection, Pipeline pipeline, int subid, int applySession, Ticker ticker) {
         OriginStatus recorded = applySession == OriginStatus.LEADER_SESSION
                 ? OriginStatus.read(connection, subid)
                 : OriginStatus.readOrCreate(connection, subid, applySession);
         try {
-            return new ProgressCommit(connection, subid, applySession, recorded, ticker);
+            return new ProgressCommit(connection, pipeline, subid, applySession, recorded, ticker);
         } catch (SQLException e) {
             throw PostgresErrors.translate("could not prepare the apply session", e);
         }
     }
 
-    /**
-     * Records the progress in the open transaction and commits. When this returns the rows are visible; they are durable once
-     * {@link #flushedLsn} has reached the returned local position.
-     *
-     * @throws ApplyException of a data error's kind with the session still open if a deferred constraint is violated: roll back; of any kind with the
-     *     connection closed if the commit itself failed: whether it happened is unknown
-     */
     @Override
-    public LocalCommit commit(Progress progress) {
-        recordInTransaction(progress);
-        boolean withOrigin = origin.isAttached();
-        PreparedStatement statement = withOrigin ? commitWithOrigin : commit;
-        LocalCommit committed;
-        try {
-            if (withOrigin) {
-                statement.setObject(1, progress.remoteLsn().toString(), Types.OTHER);
-                statement.setObject(2, progress.remoteCommitTime().atOffset(ZoneOffset.UTC));
+    public void addRecord(Progress progress) throws SQLException {
+        String lsn = progress.remoteLsn().toString();
+        pipeline.add(
+                RECORD, List.of(lsn, progress.remoteCommitTime().toString(), (long) subid, (long) applySession, lsn));
+        pipeline.add(CHECK_CONSTRAINTS);
+    }
+
+    @Override
+    public void addCommit(Progress progress) throws SQLException {
+        if (origin.isAttached()) {
+            pipeline.add(
+                    XACT_SETUP,
+                    List.of(
+                            progress.remoteLsn().toString(),
+                            progress.remoteCommitTime().toString()));
+        }
+        pipeline.add("COMMIT");
+        committed = null;
+        pipeline.add(TargetWal.COMMIT_POSITIONS, List.of(), (row, count) -> {
+            if (row != null && row.next()) {
+                committed = wal.committed(row);
             }
-            committed = executeCommit(statement);
-        } catch (SQLException e) {
-            throw abort(PostgresErrors.translate(
-                    "could not commit; whether the transaction is in the target is unknown", e));
+        });
+    }
+
+    /** The rows are visible; they are durable once {@link #flushedLsn} has reached the returned local position. */
+    @Override
+    public LocalCommit committed(Progress progress) {
+        LocalCommit local = committed;
+        if (local == null) {
+            throw unknown(new SQLException("the server did not answer with its WAL positions", "08P01"));
         }
         remoteLsn = progress.remoteLsn();
         remoteCommitTime = progress.remoteCommitTime();
-        localLsn = committed.localLsn();
-        newestLocalLsn = committed.localLsn();
+        localLsn = local.localLsn();
+        newestLocalLsn = local.localLsn();
         attachOrigin();
-        return committed;
+        return local;
+    }
+
+    @Override
+    public ApplyException refused(SQLException e) {
+        if (String.valueOf(e.getMessage()).contains(NO_SUCH_ROW)) {
+            return new ApplyException(
+                    Kind.STATE_MISMATCH,
+                    "could not record progress: the row of subscription id " + subid
+                            + " in pgapply.origin_status is missing or already there; this session last recorded "
+                            + remoteLsn,
+                    e);
+        }
+        return PostgresErrors.applying(e);
+    }
+
+    @Override
+    public ApplyException unknown(SQLException e) {
+        return abort(
+                PostgresErrors.translate("could not commit; whether the transaction is in the target is unknown", e));
     }
 
     /** Between transactions: an origin that was still in use at the start may be free by now. */
@@ -153,48 +183,6 @@ public final class ProgressCommit implements SessionCommit {
             // The commit has happened and is reported; the next statement finds the connection gone.
             log.debug("connection lost behind a commit", e);
         }
-    }
-
-    private void recordInTransaction(Progress progress) {
-        try {
-            String lsn = progress.remoteLsn().toString();
-            record.setObject(1, lsn, Types.OTHER);
-            record.setObject(2, progress.remoteCommitTime().atOffset(ZoneOffset.UTC));
-            record.setInt(3, subid);
-            record.setInt(4, applySession);
-            record.setObject(5, lsn, Types.OTHER);
-            record.execute();
-        } catch (SQLException e) {
-            if (String.valueOf(e.getMessage()).contains(NO_SUCH_ROW)) {
-                throw new ApplyException(
-                        Kind.STATE_MISMATCH,
-                        "could not record progress " + progress.remoteLsn() + ": the row of subscription id " + subid
-                                + " in pgapply.origin_status is missing or already there; this session last recorded "
-                                + remoteLsn,
-                        e);
-            }
-            throw PostgresErrors.applying(e);
-        }
-    }
-
-    /** The positions are the last of the message's results. */
-    private LocalCommit executeCommit(PreparedStatement statement) throws SQLException {
-        boolean isResultSet = statement.execute();
-        LocalCommit committed = null;
-        while (isResultSet || statement.getUpdateCount() != -1) {
-            if (isResultSet) {
-                try (ResultSet row = statement.getResultSet()) {
-                    if (row.getMetaData().getColumnCount() > 1 && row.next()) {
-                        committed = wal.committed(row);
-                    }
-                }
-            }
-            isResultSet = statement.getMoreResults();
-        }
-        if (committed == null) {
-            throw new SQLException("the server did not answer with its WAL positions", "08P01");
-        }
-        return committed;
     }
 
     /** Ends the open transaction without effect; harmless where none is open. */

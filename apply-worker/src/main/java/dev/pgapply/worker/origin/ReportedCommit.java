@@ -1,11 +1,13 @@
 package dev.pgapply.worker.origin;
 
+import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.core.target.TwoPhaseSession;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import dev.pgapply.worker.stats.SubscriptionStats;
+import java.sql.SQLException;
 
 /** Shows the progress of each commit in the subscription's statistics. Owned by the apply session's thread. */
 public final class ReportedCommit implements SessionCommit {
@@ -20,10 +22,30 @@ public final class ReportedCommit implements SessionCommit {
     }
 
     @Override
-    public LocalCommit commit(Progress progress) {
-        LocalCommit local = commit.commit(progress);
+    public void addRecord(Progress progress) throws SQLException {
+        commit.addRecord(progress);
+    }
+
+    @Override
+    public void addCommit(Progress progress) throws SQLException {
+        commit.addCommit(progress);
+    }
+
+    @Override
+    public LocalCommit committed(Progress progress) {
+        LocalCommit local = commit.committed(progress);
         commit.show(stats);
         return local;
+    }
+
+    @Override
+    public ApplyException refused(SQLException e) {
+        return commit.refused(e);
+    }
+
+    @Override
+    public ApplyException unknown(SQLException e) {
+        return commit.unknown(e);
     }
 
     @Override

@@ -19,9 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class TargetWal {
 
-    /** What a commit's message ends with: {@link #committed} reads the answer. */
-    static final String POSITIONS = "SELECT pg_current_wal_insert_lsn()::text, pg_current_wal_flush_lsn()::text,"
-            + " current_setting('synchronous_standby_names')";
+    /** What a commit's message ends with: {@link #committed} reads the answer, which is short enough to be waited for with the rest. */
+    static final String COMMIT_POSITIONS = "SELECT pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn(),"
+            + " current_setting('synchronous_standby_names') <> ''";
+
+    private static final String POSITIONS =
+            "SELECT pg_current_wal_insert_lsn()::text, pg_current_wal_flush_lsn()::text,"
+                    + " current_setting('synchronous_standby_names')";
 
     private static final String SEES_STANDBYS = "SELECT pg_has_role('pg_read_all_stats', 'USAGE')";
 
@@ -56,12 +60,11 @@ final class TargetWal {
         flush.setInt(2, OriginStatus.LEADER_SESSION);
     }
 
-    /** @param row the answer to {@link #POSITIONS}, asked behind the COMMIT in the same message */
+    /** @param row the answer to {@link #COMMIT_POSITIONS}, asked behind the COMMIT in the same message */
     LocalCommit committed(ResultSet row) throws SQLException {
         Lsn insertLsn = Lsn.parse(row.getString(1));
         Lsn flushLsn = Lsn.parse(row.getString(2));
-        boolean waitsForStandbys =
-                seesStandbys && SynchronousStandbys.parse(row.getString(3)).count() > 0;
+        boolean waitsForStandbys = seesStandbys && row.getBoolean(3);
         // One more round trip in each commit would be too dear: the next flushedLsn() asks for the standbys.
         return new LocalCommit(insertLsn, waitsForStandbys ? durableOnStandbys : flushLsn);
     }

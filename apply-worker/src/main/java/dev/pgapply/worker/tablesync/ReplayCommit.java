@@ -1,8 +1,10 @@
 package dev.pgapply.worker.tablesync;
 
+import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.worker.jdbc.Pipeline;
 import dev.pgapply.worker.jdbc.PostgresErrors;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import java.sql.Connection;
@@ -18,21 +20,31 @@ final class ReplayCommit implements SessionCommit {
     private static final LocalCommit NOT_FOLLOWED = new LocalCommit(Lsn.ZERO, Lsn.ZERO);
 
     private final Connection connection;
+    private final Pipeline pipeline;
 
-    ReplayCommit(Connection connection) {
+    ReplayCommit(Connection connection, Pipeline pipeline) {
         this.connection = connection;
+        this.pipeline = pipeline;
     }
 
-    /** Deferred constraints speak up before the COMMIT, so that their error leaves a transaction that can be rolled back. */
     @Override
-    public LocalCommit commit(Progress progress) {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET CONSTRAINTS ALL IMMEDIATE");
-            statement.execute("COMMIT");
-            return NOT_FOLLOWED;
-        } catch (SQLException e) {
-            throw PostgresErrors.applying(e);
-        }
+    public void addRecord(Progress progress) throws SQLException {
+        pipeline.add("SET CONSTRAINTS ALL IMMEDIATE");
+    }
+
+    @Override
+    public void addCommit(Progress progress) throws SQLException {
+        pipeline.add("COMMIT");
+    }
+
+    @Override
+    public LocalCommit committed(Progress progress) {
+        return NOT_FOLLOWED;
+    }
+
+    @Override
+    public ApplyException unknown(SQLException e) {
+        return PostgresErrors.applying(e);
     }
 
     @Override

@@ -52,7 +52,7 @@ public record TableSyncContext(
                 options.name(),
                 options.synchronousCommit(),
                 fence,
-                (connection, applySession) -> new ReplayCommit(connection));
+                (connection, pipeline, applySession) -> new ReplayCommit(connection, pipeline));
     }
 
     /** Describes the target's tables. */

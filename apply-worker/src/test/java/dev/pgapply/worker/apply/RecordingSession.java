@@ -45,6 +45,13 @@ public final class RecordingSession implements TargetSession {
         return answer instanceof SetOutcome outcome ? outcome : new SetOutcome(List.of(), false);
     }
 
+    /** Told as its two steps. */
+    @Override
+    public CommittedPlan executeAndCommit(SetPlan plan, Progress progress) {
+        SetOutcome outcome = execute(plan);
+        return new CommittedPlan(outcome, outcome.needsExactReplay() ? null : commit(progress));
+    }
+
     @Override
     public ChangeOutcome execute(Change change) {
         calls.add(change.kind().name().toLowerCase(java.util.Locale.ROOT));

@@ -23,7 +23,7 @@ import dev.pgapply.core.relation.RelationMap;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.subscription.ConnectionUrl;
 import dev.pgapply.core.target.ChangeOutcome;
-import dev.pgapply.core.target.SetOutcome;
+import dev.pgapply.core.target.TargetSession.CommittedPlan;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.PostgresServer;
@@ -61,16 +61,21 @@ final class DialectTarget implements AutoCloseable {
     }
 
     DialectTarget(Database database, Path path, String user) {
+        this(database, path, user, database.server().port());
+    }
+
+    /** @param port the server's, or that of a proxy in front of it */
+    DialectTarget(Database database, Path path, String user, int port) {
         this.database = database;
         this.path = path;
-        ConnectionUrl url = ConnectionUrl.parse(
-                database.libpqUrl(user, database.server().port()), PostgresServer.PASSWORD, PostgresServer.SUPERUSER);
+        ConnectionUrl url =
+                ConnectionUrl.parse(database.libpqUrl(user, port), PostgresServer.PASSWORD, PostgresServer.SUPERUSER);
         this.target = new PostgresTarget(
                 new PostgresConnections(url),
                 "dialect",
                 "off",
                 connection -> {},
-                (connection, number) -> new PlainCommit(connection));
+                (connection, pipeline, number) -> new PlainCommit(connection, pipeline));
         this.session = target.openSession("apply");
     }
 
@@ -176,11 +181,10 @@ final class DialectTarget implements AutoCloseable {
     private boolean applied(SetPlan plan, TransactionSlice last) {
         session.begin();
         try {
-            SetOutcome outcome = session.execute(plan);
-            if (!outcome.needsExactReplay()) {
-                commit(last);
+            CommittedPlan applied = session.executeAndCommit(plan, progress(last));
+            if (applied.local() != null) {
                 fastBatches++;
-                missing += outcome.missing().size();
+                missing += applied.outcome().missing().size();
                 return true;
             }
             session.rollback();
@@ -203,7 +207,7 @@ final class DialectTarget implements AutoCloseable {
                     notFound++;
                 }
             }
-            commit(slice);
+            session.commit(progress(slice));
             missing += notFound;
         } catch (ApplyException e) {
             session.rollback();
@@ -211,9 +215,9 @@ final class DialectTarget implements AutoCloseable {
         }
     }
 
-    private void commit(TransactionSlice slice) {
+    private static Progress progress(TransactionSlice slice) {
         TransactionSlice.End end = Objects.requireNonNull(slice.end());
-        session.commit(new Progress(end.endLsn(), end.commitTime()));
+        return new Progress(end.endLsn(), end.commitTime());
     }
 
     /** The table's rows as text, in no order that means anything but the same for the same rows. */

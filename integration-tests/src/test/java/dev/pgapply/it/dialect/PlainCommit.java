@@ -1,20 +1,34 @@
 package dev.pgapply.it.dialect;
 
+import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
+import dev.pgapply.worker.jdbc.Pipeline;
 import dev.pgapply.worker.jdbc.SessionCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 
 /** Ends transactions without recording any progress. */
-record PlainCommit(Connection connection) implements SessionCommit {
+record PlainCommit(Connection connection, Pipeline pipeline) implements SessionCommit {
 
     @Override
-    public LocalCommit commit(Progress progress) {
-        run("COMMIT");
+    public void addRecord(Progress progress) {}
+
+    @Override
+    public void addCommit(Progress progress) throws SQLException {
+        pipeline.add("COMMIT");
+    }
+
+    @Override
+    public LocalCommit committed(Progress progress) {
         return new LocalCommit(progress.remoteLsn(), progress.remoteLsn());
+    }
+
+    @Override
+    public ApplyException unknown(SQLException e) {
+        throw new IllegalStateException(e);
     }
 
     @Override

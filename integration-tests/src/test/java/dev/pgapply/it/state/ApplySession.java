@@ -4,7 +4,9 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.worker.catalog.EpochFence;
+import dev.pgapply.worker.jdbc.Pipeline;
 import dev.pgapply.worker.jdbc.PostgresConnections;
+import dev.pgapply.worker.jdbc.TransactionEnd;
 import dev.pgapply.worker.origin.ProgressCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -21,9 +23,12 @@ final class ApplySession implements AutoCloseable {
     final ProgressCommit commit;
     final AtomicLong nanos;
 
-    private ApplySession(Connection connection, ProgressCommit commit, AtomicLong nanos) {
+    private final TransactionEnd end;
+
+    private ApplySession(Connection connection, Pipeline pipeline, ProgressCommit commit, AtomicLong nanos) {
         this.connection = connection;
         this.commit = commit;
+        this.end = new TransactionEnd(connection, pipeline, commit);
         this.nanos = nanos;
     }
 
@@ -32,7 +37,9 @@ final class ApplySession implements AutoCloseable {
         try {
             fence.enter(connection);
             AtomicLong nanos = new AtomicLong();
-            return new ApplySession(connection, ProgressCommit.open(connection, fence.subid(), nanos::get), nanos);
+            Pipeline pipeline = new Pipeline(connection);
+            return new ApplySession(
+                    connection, pipeline, ProgressCommit.open(connection, pipeline, fence.subid(), nanos::get), nanos);
         } catch (RuntimeException e) {
             PostgresConnections.cut(connection);
             throw e;
@@ -50,7 +57,12 @@ final class ApplySession implements AutoCloseable {
     /** One remote transaction that inserts one row. */
     LocalCommit apply(int id, String endLsn) {
         execute("BEGIN; INSERT INTO public.t VALUES (" + id + ", " + id + ")");
-        return commit.commit(new Progress(Lsn.parse(endLsn), COMMIT_TIME));
+        return commit(Lsn.parse(endLsn));
+    }
+
+    /** Commits what the test's statements have begun. */
+    LocalCommit commit(Lsn endLsn) {
+        return end.commit(new Progress(endLsn, COMMIT_TIME));
     }
 
     @Override

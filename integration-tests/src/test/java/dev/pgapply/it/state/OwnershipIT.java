@@ -61,8 +61,7 @@ class OwnershipIT {
             ApplySession second = state.session(secondFence);
             second.apply(2, "0/1002");
 
-            assertThatThrownBy(() -> frozen.commit.commit(new dev.pgapply.core.target.TargetSession.Progress(
-                            Lsn.parse("0/1002"), ApplySession.COMMIT_TIME)))
+            assertThatThrownBy(() -> frozen.commit(Lsn.parse("0/1002")))
                     .isInstanceOfSatisfying(
                             ApplyException.class, e -> assertThat(e.kind()).isEqualTo(Kind.CONNECTION));
             assertThatThrownBy(() -> state.session(firstFence))

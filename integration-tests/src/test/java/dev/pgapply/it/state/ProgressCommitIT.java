@@ -7,9 +7,10 @@ import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.ApplyException.Kind;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
-import dev.pgapply.core.target.TargetSession.Progress;
 import dev.pgapply.it.support.Database;
+import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.SharedServers;
+import dev.pgapply.it.support.TcpProxy;
 import dev.pgapply.it.support.Wait;
 import dev.pgapply.worker.catalog.EpochFence;
 import dev.pgapply.worker.origin.OriginStatus;
@@ -93,6 +94,26 @@ class ProgressCommitIT {
     }
 
     @Test
+    void a_commit_takes_two_exchanges_and_none_for_its_positions() {
+        try (TargetState state = TargetState.on(SharedServers.target(18));
+                TcpProxy proxy = TcpProxy.to(state.database().server().port())) {
+            ApplySession session = state.session(
+                    state.takeOver(),
+                    TargetState.connections(state.database(), PostgresServer.SUPERUSER, proxy.port()));
+            // What is described once may be answered differently: the driver would wait before it asks.
+            for (int id = 1; id <= 3; id++) {
+                session.apply(id, "0/100" + id);
+            }
+            session.execute("BEGIN; INSERT INTO public.t VALUES (4, 4)");
+
+            int before = proxy.exchanges();
+            session.commit(Lsn.parse("0/1004"));
+
+            assertThat(proxy.exchanges() - before).isEqualTo(2);
+        }
+    }
+
+    @Test
     void a_commit_is_flushed_once_the_flushed_position_has_reached_it() {
         try (TargetState state = TargetState.on(SharedServers.target(18))) {
             ApplySession session = state.session(state.takeOver());
@@ -116,7 +137,7 @@ class ProgressCommitIT {
                 long length = Math.max(room - overhead, 8);
                 session.execute("BEGIN; SELECT pg_logical_emit_message(true, 'it', repeat('x', " + length + "))");
                 Lsn before = committed.localLsn();
-                committed = session.commit.commit(new Progress(new Lsn(0x2000 + i), ApplySession.COMMIT_TIME));
+                committed = session.commit(new Lsn(0x2000 + i));
                 boolean crossed = committed.localLsn().value() / 8192 != before.value() / 8192;
                 overhead = committed.localLsn().bytesSince(before) - length - (crossed ? 24 : 0);
             }
@@ -139,7 +160,7 @@ class ProgressCommitIT {
             session.apply(1, "0/1001");
             session.execute("BEGIN; INSERT INTO public.t VALUES (2, 1)");
 
-            assertThatThrownBy(() -> session.commit.commit(new Progress(Lsn.parse("0/1002"), ApplySession.COMMIT_TIME)))
+            assertThatThrownBy(() -> session.commit(Lsn.parse("0/1002")))
                     .isInstanceOfSatisfying(
                             ApplyException.class, e -> assertThat(e.kind()).isEqualTo(Kind.CONFLICT));
 

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ public final class TcpProxy implements AutoCloseable {
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
     private final AtomicInteger cuts = new AtomicInteger();
+    private final AtomicInteger exchanges = new AtomicInteger();
     private final Object gate = new Object();
     private volatile long delayMillis;
     private volatile boolean refusing;
@@ -110,6 +112,11 @@ public final class TcpProxy implements AutoCloseable {
         return cuts.get();
     }
 
+    /** How often a client has sent something behind what the server had answered: its round trips. */
+    public int exchanges() {
+        return exchanges.get();
+    }
+
     /** How many connections are open. */
     public int connections() {
         return links.size();
@@ -170,6 +177,7 @@ public final class TcpProxy implements AutoCloseable {
         private final Socket client;
         private final Socket server;
         private volatile boolean swallowing;
+        private final AtomicBoolean answered = new AtomicBoolean(true);
 
         Link(Socket client, Socket server) {
             this.client = client;
@@ -184,6 +192,11 @@ public final class TcpProxy implements AutoCloseable {
                 for (int length = input.read(buffer); length >= 0; length = input.read(buffer)) {
                     if (!up && swallowing) {
                         return;
+                    }
+                    if (!up) {
+                        answered.set(true);
+                    } else if (answered.getAndSet(false)) {
+                        exchanges.incrementAndGet();
                     }
                     forward(buffer, length, output, up);
                 }

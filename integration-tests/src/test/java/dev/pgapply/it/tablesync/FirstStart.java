@@ -66,7 +66,8 @@ final class FirstStart implements AutoCloseable {
                 options.name(),
                 "off",
                 fence,
-                (connection, number) -> ProgressCommit.open(connection, subid, number, System::nanoTime));
+                (connection, pipeline, number) ->
+                        ProgressCommit.open(connection, pipeline, subid, number, System::nanoTime));
         this.copy = new InitialCopy(
                 options,
                 new CopyConnections(options.name(), publisher, target, fence),
