@@ -48,6 +48,11 @@ interface Contestant {
         /** Throws if it has failed. */
         void check();
 
+        /** Takes on what was added to the publication, copying it, and lets go of what was removed; may return before that is done. */
+        default void refresh() {
+            throw new UnsupportedOperationException("does not copy");
+        }
+
         @Override
         void close();
     }

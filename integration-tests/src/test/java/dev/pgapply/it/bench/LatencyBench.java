@@ -17,15 +17,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * How long after a commit has returned on the publisher its row is visible on the target: the target is asked without a pause, so that
- * the figure has one short query in it, for every contestant alike. The stream is otherwise idle, or a large transaction streams in.
+ * the figure has one short query in it, for every contestant alike. The stream is otherwise idle, or a large transaction streams in, or
+ * a large table is being copied.
  */
 final class LatencyBench {
 
-    /** What else is in the stream. Names for {@code -Dbench.only} are {@code latency} and {@code latency_streamed}. */
+    /** What else is in the stream. Names for {@code -Dbench.only} are {@code latency}, {@code latency_streamed} and {@code latency_copy}. */
     enum Load {
         IDLE("latency"),
         /** One transaction that goes on for as long as the measurement, and is rolled back. */
-        LARGE_TRANSACTION("latency_streamed");
+        LARGE_TRANSACTION("latency_streamed"),
+        /** A table is added to the publication and copied, removed and added again, for as long as the measurement. */
+        TABLE_COPY("latency_copy");
 
         private final String workload;
 
@@ -44,8 +47,14 @@ final class LatencyBench {
     /** What such a row takes at least while it is decoded. */
     private static final int ROW_BYTES = 100;
 
-    /** The publisher's logical_decoding_work_mem: behind it a transaction is streamed. */
-    private static final long STREAMED_FROM_BYTES = 64L << 20;
+    /**
+     * The publisher's logical_decoding_work_mem: whenever that much has gathered of a transaction, the walsender streams all of it in one
+     * go, and whatever is committed waits behind it. With the default of 64 MB that would be once or never in a measurement.
+     */
+    private static final int STREAMED_FROM_BYTES = 4 << 20;
+
+    /** Of the table that is copied: about 100 MB. */
+    private static final int COPIED_ROWS = 1_000_000;
 
     private static final int COMMITS = 400;
 
@@ -53,6 +62,10 @@ final class LatencyBench {
     private static final int WARM_UP = 500;
 
     private static final long PAUSE_MILLIS = 20;
+
+    /** Slower commits are named one by one. */
+    private static final double SLOW_MILLIS = 100;
+
     private static final long LARGE_PAUSE_MILLIS = 1000;
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -60,12 +73,14 @@ final class LatencyBench {
     private final PostgresServer targetServer;
     private final Load load;
     private final int commits;
+    private final int copiedRows;
 
     LatencyBench(PostgresServer publisherServer, PostgresServer targetServer, Load load, double scale) {
         this.publisherServer = publisherServer;
         this.targetServer = targetServer;
         this.load = load;
         this.commits = (int) Math.max(50, Math.round(COMMITS * scale));
+        this.copiedRows = (int) Math.max(1, Math.round(COPIED_ROWS * scale));
     }
 
     /** One contestant's commits. */
@@ -95,13 +110,16 @@ final class LatencyBench {
         for (Database side : List.of(publisher, target)) {
             side.execute(
                     "CREATE TABLE single(id bigint PRIMARY KEY, a int, b text)",
-                    "CREATE TABLE large(id bigint, b text)");
+                    "CREATE TABLE large(id bigint, b text)",
+                    "CREATE TABLE copied(id bigint PRIMARY KEY, b text)");
         }
         publisher.execute(
-                "CREATE PUBLICATION bench FOR ALL TABLES",
-                "SELECT pg_create_logical_replication_slot('" + name + "', 'pgoutput')");
-        try (Contestant.Run run = contestant.start(publisher, target, name)) {
-            return new Latency(load.workload(), contestant.name(), underLoad(publisher, target, run));
+                "CREATE PUBLICATION bench FOR TABLE single, large",
+                "ALTER DATABASE " + name + " SET logical_decoding_work_mem = '" + (STREAMED_FROM_BYTES >> 10) + "kB'");
+        try (Contestant.Run run = contestant.copy(publisher, target, name)) {
+            TableCopies copies = new TableCopies(contestant.tableStates(), publisher, target, run);
+            copies.awaitFirst();
+            return new Latency(load.workload(), contestant.name(), underLoad(publisher, target, run, copies));
         } finally {
             // With its slot, whose walsender may still be decoding.
             publisher.drop();
@@ -109,21 +127,46 @@ final class LatencyBench {
         }
     }
 
-    private List<Double> underLoad(Database publisher, Database target, Contestant.Run run)
+    private List<Double> underLoad(Database publisher, Database target, Contestant.Run run, TableCopies copies)
             throws SQLException, InterruptedException {
-        if (load == Load.IDLE) {
-            return measure(publisher, target, run);
-        }
         AtomicBoolean ended = new AtomicBoolean();
         CountDownLatch begun = new CountDownLatch(1);
-        FutureTask<Long> large = new FutureTask<>(() -> insertUntil(ended, begun, publisher));
-        new Thread(large, "large-transaction").start();
+        return switch (load) {
+            case IDLE -> measure(publisher, target, run);
+            case LARGE_TRANSACTION ->
+                measureBeside(
+                        new FutureTask<>(() -> insertUntil(ended, begun, publisher) + " rows streamed in"),
+                        ended,
+                        begun,
+                        () -> measure(publisher, target, run));
+            case TABLE_COPY -> {
+                publisher.execute(
+                        "INSERT INTO copied SELECT g, repeat(md5(g::text), 2) FROM generate_series(1, " + copiedRows
+                                + ") g",
+                        "VACUUM ANALYZE copied");
+                yield measureBeside(
+                        new FutureTask<>(() -> copies.copyUntil(ended, begun) + " copies ended"),
+                        ended,
+                        begun,
+                        () -> measure(publisher, target, run));
+            }
+        };
+    }
+
+    private interface Measured {
+        List<Double> run() throws SQLException, InterruptedException;
+    }
+
+    private List<Double> measureBeside(
+            FutureTask<String> work, AtomicBoolean ended, CountDownLatch begun, Measured measured)
+            throws SQLException, InterruptedException {
+        new Thread(work, load.workload()).start();
         try {
             begun.await();
-            return measure(publisher, target, run);
+            return measured.run();
         } finally {
             ended.set(true);
-            System.err.println(load.workload() + ": " + ended(large) + " rows streamed in meanwhile");
+            System.err.println(load.workload() + ": " + ended(work) + " meanwhile");
         }
     }
 
@@ -151,11 +194,11 @@ final class LatencyBench {
         }
     }
 
-    private static long ended(FutureTask<Long> large) throws InterruptedException {
+    private String ended(FutureTask<String> work) throws InterruptedException {
         try {
-            return large.get();
+            return work.get();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("the large transaction failed", e.getCause());
+            throw new IllegalStateException("what was to go on beside " + load.workload() + " failed", e.getCause());
         }
     }
 
@@ -181,7 +224,11 @@ final class LatencyBench {
                     }
                 }
                 if (i > WARM_UP) {
-                    millis.add((System.nanoTime() - committed) / 1e6);
+                    double took = (System.nanoTime() - committed) / 1e6;
+                    millis.add(took);
+                    if (took > SLOW_MILLIS) {
+                        System.err.printf("%s: commit %d took %.0f ms%n", load.workload(), i - WARM_UP, took);
+                    }
                 }
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             }

@@ -71,6 +71,11 @@ record NativeContestant(String label, String options, List<String> settings) imp
             }
 
             @Override
+            public void refresh() {
+                target.execute("ALTER SUBSCRIPTION bench REFRESH PUBLICATION");
+            }
+
+            @Override
             public void close() {
                 target.execute(
                         "ALTER SUBSCRIPTION bench DISABLE",

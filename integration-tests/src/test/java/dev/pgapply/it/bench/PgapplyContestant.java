@@ -4,6 +4,7 @@ import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.EngineConfig;
 import dev.pgapply.it.support.EngineProcess;
 import dev.pgapply.it.support.PostgresServer;
+import dev.pgapply.it.support.RestClient;
 import dev.pgapply.it.support.TcpProxy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -120,6 +121,14 @@ record PgapplyContestant(String label, Map<String, String> options, List<String>
             public void check() {
                 if (!engine.isRunning()) {
                     throw new IllegalStateException("the engine has ended: " + engine.explain());
+                }
+            }
+
+            @Override
+            public void refresh() {
+                RestClient.Answer answer = engine.rest().command(slot, "refresh");
+                if (answer.status() >= 300) {
+                    throw new IllegalStateException("refresh: " + answer.body());
                 }
             }
 
