@@ -242,6 +242,9 @@ public final class PostgresSession implements TargetSession {
     @Override
     public LocalCommit commit(Progress progress) {
         return guarded(() -> {
+            for (String sql : rowTypes.dropPrepared()) {
+                pipeline.add(sql);
+            }
             LocalCommit local = end.commit(progress);
             committed();
             return local;
