@@ -52,9 +52,8 @@ class CommitOrderIT {
         try (PostgresServer quiet = PostgresServer.publisher(RunOptions.publisherVersion())
                         .setting("autovacuum", "off")
                         .start();
-                Scenario scenario = Scenario.of(
-                                DatabasePair.on(quiet, SharedServers.target(RunOptions.targetVersion())))
-                        .ownProcess()) {
+                Scenario scenario =
+                        Scenario.of(DatabasePair.on(quiet, SharedServers.target(RunOptions.targetVersion())))) {
             scenario.onBoth("CREATE TABLE log(v text)").publish("log").start();
 
             int wanted = RunOptions.number(1, 2);
@@ -79,10 +78,10 @@ class CommitOrderIT {
             one.commit();
             awaitLog(scenario, "one" + attempt);
             String origin = remoteLsn(scenario);
-            scenario.engine().killNine();
+            scenario.stop();
             Lsn end = scenario.publisher().insertLsn();
             two.commit();
-            scenario.engine().start();
+            scenario.launch();
             scenario.awaitCaughtUp();
             return end.equals(Lsn.parse(origin));
         }

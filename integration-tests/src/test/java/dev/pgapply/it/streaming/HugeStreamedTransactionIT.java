@@ -12,7 +12,7 @@ class HugeStreamedTransactionIT {
 
     @Test
     void a_huge_transaction_is_spooled_and_applied_whole() {
-        int rows = RunOptions.number(250_000, 1_500_000);
+        int rows = RunOptions.number(150_000, 1_500_000);
         DatabasePair pair = DatabasePair.shared()
                 .onBoth("CREATE TABLE x01(id int PRIMARY KEY, v text)")
                 .publish("x01");

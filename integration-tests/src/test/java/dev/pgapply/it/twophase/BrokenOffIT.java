@@ -165,6 +165,7 @@ class BrokenOffIT {
     @ParameterizedTest
     @EnumSource(Moment.class)
     void a_workers_connection_cut_around_its_prepare_doubles_and_loses_nothing(Moment moment) {
+        RunOptions.takenByLongRunOnly(moment != Moment.AFTER);
         DatabasePair pair = streaming(pair(18));
         try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true, "streaming", "parallel")) {
             cutAt(engine, "PREPARE TRANSACTION 'pg_gid", moment, () -> engine.prepare("g1", STREAMED));
