@@ -16,7 +16,7 @@ class ArchitectureTest {
     static final ArchRule the_launcher_has_no_sql = noClasses()
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..", "com.zaxxer..")
+            .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..")
             .because("connections belong to apply-worker: ask SubscriptionWorker, Preflight or SubscriptionCatalog");
 
     @ArchTest

@@ -30,7 +30,7 @@ class ArchitectureTest {
                     "dev.pgapply.worker.preflight..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..", "com.zaxxer..")
+            .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..")
             .because(
                     "leader and apply must run in a test without a server: ask core.target, or a class of the packages that"
                             + " have connections, which translate SQLException by PostgresErrors");

@@ -30,7 +30,7 @@ class KillIT {
                 Scenario scenario = Scenario.of(
                                 DatabasePair.on(SharedServers.publisher(RunOptions.publisherVersion()), target))
                         .ownProcess()) {
-            rounds(scenario, RunOptions.number(2, 20), round -> {
+            rounds(scenario, RunOptions.number(3, 20), round -> {
                 scenario.engine().killNine();
                 scenario.engine().start();
             });
@@ -44,7 +44,7 @@ class KillIT {
                         .start();
                 Scenario scenario =
                         Scenario.of(DatabasePair.on(SharedServers.publisher(RunOptions.publisherVersion()), target))) {
-            rounds(scenario, RunOptions.number(2, 20), round -> {
+            rounds(scenario, RunOptions.number(3, 20), round -> {
                 target.killNine();
                 target.start();
             });

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Memory is bounded: the engine's JVM ends at once when its heap is not enough. 80 MB at -Xmx64m, or with {@code -Plong} a transaction
+ * Memory is bounded: the engine's JVM ends at once when its heap is not enough. 100 MB at -Xmx64m, or with {@code -Plong} a transaction
  * of 3 GB and a copy of 2 GB at -Xmx256m, which is what DESIGN promises.
  */
 class MemoryIT {
@@ -51,7 +51,7 @@ class MemoryIT {
     @ParameterizedTest
     @ValueSource(strings = {"off", "on", "parallel"})
     void x01_a_huge_transaction_is_applied_whole_within_the_heap(String streaming) throws IOException {
-        int megabytes = RunOptions.number(80, 3_000);
+        int megabytes = RunOptions.number(100, 3_000);
         try (Scenario scenario = small().option("streaming", streaming)) {
             scenario.onBoth("CREATE TABLE x01(id int PRIMARY KEY, v text)").publish("x01");
             scenario.publisher()
@@ -117,7 +117,7 @@ class MemoryIT {
     void a_large_table_is_copied_within_the_heap() {
         try (Scenario scenario = small()) {
             scenario.onBoth("CREATE TABLE x01(id int PRIMARY KEY, v text)");
-            fill(scenario, RunOptions.number(80, 2_000));
+            fill(scenario, RunOptions.number(100, 2_000));
             scenario.publish("x01");
             scenario.launch();
             scenario.engine().awaitStatus(scenario.slot(), PATIENCE, Set.of("streaming"));

@@ -21,8 +21,7 @@ public final class Logging {
     }
 
     /** They log their own life in detail; only what is wrong with it is of interest. */
-    private static final List<String> QUIET =
-            List.of("org.eclipse.jetty", "com.zaxxer.hikari", "io.micrometer", "io.prometheus");
+    private static final List<String> QUIET = List.of("org.eclipse.jetty", "io.micrometer", "io.prometheus");
 
     private Logging() {}
 

@@ -93,7 +93,7 @@ class LoggingTest {
         Logging.configure("debug", Logging.Format.TEXT, terminal);
 
         LoggerFactory.getLogger("org.eclipse.jetty.server.Server").info("jetty");
-        LoggerFactory.getLogger("com.zaxxer.hikari.HikariDataSource").info("hikari");
+        LoggerFactory.getLogger("io.micrometer.core.instrument.MeterRegistry").info("micrometer");
         LoggerFactory.getLogger("io.javalin.Javalin").error("javalin");
 
         assertThat(output()).isEmpty();

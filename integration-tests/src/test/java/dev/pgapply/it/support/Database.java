@@ -68,7 +68,7 @@ public record Database(PostgresServer server, String name) {
         properties.setProperty("connectTimeout", "10");
         properties.setProperty(
                 "options",
-                "-c datestyle=ISO -c intervalstyle=postgres -c extra_float_digits=3 -c bytea_output=hex -c timezone=UTC");
+                "-c max_parallel_workers_per_gather=0 -c datestyle=ISO -c intervalstyle=postgres -c extra_float_digits=3 -c bytea_output=hex -c timezone=UTC");
         try {
             return DriverManager.getConnection(url(), properties);
         } catch (SQLException e) {

@@ -93,6 +93,8 @@ public final class PostgresServer implements AutoCloseable {
             setting("max_wal_size", "4GB");
             setting("checkpoint_timeout", "30min");
             setting("jit", "off");
+            // A worker looks at each database once a minute, and costs a backend.
+            setting("autovacuum_naptime", "10min");
             setting("synchronous_commit", "off");
             setting("log_line_prefix", "'%m-[%p]-%a-'");
             HASTE.forEach(this::setting);

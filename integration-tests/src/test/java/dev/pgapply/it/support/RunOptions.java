@@ -50,7 +50,7 @@ public final class RunOptions {
 
     /** How many seeds a randomized test runs: {@code pgapply.seeds}. */
     public static int seeds() {
-        return Integer.getInteger("pgapply.seeds", 100);
+        return Integer.getInteger("pgapply.seeds", 200);
     }
 
     /** The seed to start with: {@code pgapply.seed} where one is given, else a new one. Print it. */
