@@ -62,7 +62,7 @@ class FirstCopyIT {
             scenario.assertSame("o02");
             assertThat(scenario.engine().log()).doesNotContain("canceling statement", "due to", "ERROR");
             scenario.stop();
-            scenario.publisher().execute("SELECT pg_drop_replication_slot('" + pair.name() + "')");
+            scenario.publisher().dropSlot(pair.name());
             for (Database side : new Database[] {pair.publisher(), pair.target()}) {
                 side.execute(
                         "REASSIGN OWNED BY " + role + " TO postgres", "DROP OWNED BY " + role, "DROP ROLE " + role);

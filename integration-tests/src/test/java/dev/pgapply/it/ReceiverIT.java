@@ -270,7 +270,7 @@ class ReceiverIT {
 
     @Test
     void a_slot_that_does_not_exist_is_lost() {
-        database.execute("SELECT pg_drop_replication_slot('" + slot() + "')");
+        database.dropSlot(slot());
 
         assertThatThrownBy(() -> start(new ReceiveQueue(ROOMY)))
                 .hasMessage("could not start replication from slot \"" + slot() + "\": replication slot \"" + slot()

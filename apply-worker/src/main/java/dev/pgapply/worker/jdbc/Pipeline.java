@@ -62,6 +62,7 @@ public final class Pipeline {
         return results.size() + count <= MAX_STATEMENTS;
     }
 
+    /** Adds a statement without parameters whose result nobody reads. */
     public void add(String sql) throws SQLException {
         add(sql, List.of());
     }

@@ -288,7 +288,7 @@ final class SetExecutor {
         }
     }
 
-    /** Of a set whose rows are all there the answer is empty, and of one that may miss all of them it is only counted. */
+    /** A set may ask for a replay if one of its rows has to be found, or if more may be missing than a statement reports. */
     private <T> void expect(List<T> rows, Function<T, Expectation> expectation) {
         undecided |= rows.size() >= SetStatements.MAX_MISSING
                 || rows.stream().anyMatch(row -> expectation.apply(row) != Expectation.MAY_BE_MISSING);

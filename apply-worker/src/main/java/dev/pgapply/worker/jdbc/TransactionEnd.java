@@ -24,6 +24,11 @@ public final class TransactionEnd {
     private final Pipeline pipeline;
     private final SessionCommit commit;
 
+    /**
+     * @param connection the session's, in autocommit mode
+     * @param pipeline the session's, on that connection
+     * @param commit adds to that pipeline
+     */
     public TransactionEnd(Connection connection, Pipeline pipeline, SessionCommit commit) {
         this.connection = connection;
         this.pipeline = pipeline;

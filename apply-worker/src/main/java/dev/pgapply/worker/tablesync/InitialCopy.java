@@ -158,7 +158,7 @@ public final class InitialCopy {
         SubscriptionRow creating = state.transition(target, row, SlotState.CREATING);
         try (SlotCreation slot = new SlotCreation(connections.openReplication(), row.slotName())) {
             Created created = create(slot, creating, publisher, target, facts.major());
-            SnapshotHolder holder = SnapshotHolder.open(connections.openPublisher(), created.snapshotName());
+            SnapshotHolder holder = SnapshotHolder.open(publisher, created.snapshotName());
             requireSame(published, holder.tables(options.publications(), facts.major()));
             slot.close();
             return copy(creating, target, facts.major(), holder, created.consistentPoint(), plan);

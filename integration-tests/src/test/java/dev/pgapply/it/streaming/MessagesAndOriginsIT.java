@@ -29,7 +29,7 @@ class MessagesAndOriginsIT {
     @ParameterizedTest
     @CsvSource({"14, on", "18, off", "18, on", "18, parallel"})
     void messages_and_origins_stop_nothing_and_the_slot_moves_past_them(int version, String mode) {
-        RunOptions.takenByLongRunOnly(version == 18 && !mode.equals("parallel"));
+        RunOptions.takenByLongRunOnly(!mode.equals("parallel"));
         DatabasePair pair = DatabasePair.shared(version, RunOptions.targetVersion())
                 .onBoth("CREATE TABLE x08(id int PRIMARY KEY)")
                 .publish("x08");

@@ -214,6 +214,14 @@ public record Database(PostgresServer server, String name) {
         return new Lsn(inPage == 24 || inPage == 40 ? value - inPage : value);
     }
 
+    /** Drops a slot that nobody is to use any more: a walsender lets go of it a moment after its client is gone. */
+    public void dropSlot(String slot) {
+        Wait.until(
+                "slot \"" + slot + "\" to be free",
+                () -> isTrue("SELECT NOT active FROM pg_replication_slots WHERE slot_name = " + literal(slot)));
+        execute("SELECT pg_drop_replication_slot(" + literal(slot) + ")");
+    }
+
     /** The position that the slot's reader has confirmed, or ZERO where the slot is missing. */
     public Lsn confirmedFlushLsn(String slot) {
         List<String> rows =

@@ -139,7 +139,7 @@ class CopyInterruptedIT {
                 abandon(pair);
             }
             assertThatThrownBy(() -> abandoned.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
-            pair.publisher().execute("SELECT pg_drop_replication_slot('" + pair.name() + "')");
+            pair.publisher().dropSlot(pair.name());
 
             try (FirstStart again = FirstStart.of(FirstStart.options(pair))) {
                 SubscriptionRow unused = again.run();

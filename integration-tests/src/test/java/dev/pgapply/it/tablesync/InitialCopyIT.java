@@ -382,11 +382,8 @@ class InitialCopyIT {
                     .startsWith("d could not copy table \"public.t\"")
                     .contains("row-level security");
             assertThat(pair.target().number("SELECT count(*) FROM t")).isZero();
-            pair.publisher()
-                    .execute(
-                            "SELECT pg_drop_replication_slot('" + pair.name() + "')",
-                            "DROP OWNED BY " + role,
-                            "DROP ROLE " + role);
+            pair.publisher().dropSlot(pair.name());
+            pair.publisher().execute("DROP OWNED BY " + role, "DROP ROLE " + role);
         }
     }
 }

@@ -157,7 +157,7 @@ class PreflightIT {
                         .contains("is active for pid")
                         .contains("\"somebody\"");
             }
-            pair.publisher().execute("SELECT pg_drop_replication_slot('" + pair.name() + "')");
+            pair.publisher().dropSlot(pair.name());
             assertThat(lines(Preflight.run(FirstStart.options(pair)), Severity.ERROR))
                     .containsExactly("replication slot \"" + pair.name()
                             + "\" does not exist on the publisher any more: what it would have sent is lost");

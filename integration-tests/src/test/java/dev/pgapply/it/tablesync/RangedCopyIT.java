@@ -165,10 +165,8 @@ class RangedCopyIT {
             assertThat(state(pair)).isEqualTo("d");
             assertThat(pair.target().number("SELECT count(*) FROM big")).isBetween(1L, ROWS - 1L);
             // Without its slot it begins again.
-            pair.publisher()
-                    .execute(
-                            "INSERT INTO big VALUES (0, 'later')",
-                            "SELECT pg_drop_replication_slot('" + pair.name() + "')");
+            pair.publisher().execute("INSERT INTO big VALUES (0, 'later')");
+            pair.publisher().dropSlot(pair.name());
 
             SubscriptionRow row = run(pair);
 
@@ -271,11 +269,8 @@ class RangedCopyIT {
             }
 
             TableComparison.of(pair).assertSameRows("SELECT id, d, v FROM ev");
-            pair.publisher()
-                    .execute(
-                            "SELECT pg_drop_replication_slot('" + pair.name() + "')",
-                            "DROP OWNED BY " + role,
-                            "DROP ROLE " + role);
+            pair.publisher().dropSlot(pair.name());
+            pair.publisher().execute("DROP OWNED BY " + role, "DROP ROLE " + role);
         }
     }
 

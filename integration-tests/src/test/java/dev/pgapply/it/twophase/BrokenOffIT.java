@@ -112,6 +112,7 @@ class BrokenOffIT {
     @ParameterizedTest
     @EnumSource(Moment.class)
     void a_connection_cut_around_a_step_doubles_and_loses_nothing(Moment moment) {
+        RunOptions.takenByLongRunOnly(moment == Moment.BEFORE);
         DatabasePair pair = pair(18);
         try (TwoPhaseEngine engine = TwoPhaseEngine.start(pair, true)) {
             cutAt(engine, "PREPARE TRANSACTION 'pg_gid", moment, () -> engine.prepare("g1", insert(1)));
