@@ -19,7 +19,6 @@ class CutConnectionIT {
     @ParameterizedTest
     @EnumSource(TcpProxy.Moment.class)
     void a_connection_cut_around_its_commit_doubles_and_loses_nothing(TcpProxy.Moment moment) {
-        RunOptions.takenByLongRunOnly(moment == TcpProxy.Moment.BEFORE);
         try (Scenario scenario = Scenario.shared();
                 TcpProxy proxy = throughProxy(scenario)) {
             scenario.onBoth("CREATE TABLE log(v int)").publish("log").start();

@@ -67,6 +67,12 @@ public final class Pipeline {
         add(sql, List.of());
     }
 
+    void addAll(List<String> statements) throws SQLException {
+        for (String sql : statements) {
+            add(sql);
+        }
+    }
+
     /** Adds a statement whose result nobody reads. */
     public void add(String sql, List<?> values) throws SQLException {
         add(sql, values, IGNORED);

@@ -152,19 +152,18 @@ public final class PostgresSession implements TargetSession {
     public CommittedPlan executeAndCommit(SetPlan plan, Progress progress) {
         return guarded(() -> {
             SetExecutor executor = collect(plan);
+            LocalCommit local;
             if (!executor.mayNeedReplay() && end.fitsBehindRows()) {
-                LocalCommit local = end.commitBehindRows(progress);
-                committed();
-                return new CommittedPlan(executor.outcome(), local);
+                local = end.commitBehindRows(progress);
+            } else {
+                end.record(progress);
+                if (executor.outcome().needsExactReplay()) {
+                    return new CommittedPlan(executor.outcome(), null);
+                }
+                local = end.complete(progress);
             }
-            end.record(progress);
-            SetOutcome outcome = executor.outcome();
-            if (outcome.needsExactReplay()) {
-                return new CommittedPlan(outcome, null);
-            }
-            LocalCommit local = end.complete(progress);
             committed();
-            return new CommittedPlan(outcome, local);
+            return new CommittedPlan(executor.outcome(), local);
         });
     }
 
@@ -242,9 +241,7 @@ public final class PostgresSession implements TargetSession {
     @Override
     public LocalCommit commit(Progress progress) {
         return guarded(() -> {
-            for (String sql : rowTypes.dropPrepared()) {
-                pipeline.add(sql);
-            }
+            pipeline.addAll(rowTypes.dropPrepared());
             LocalCommit local = end.commit(progress);
             committed();
             return local;
@@ -258,9 +255,7 @@ public final class PostgresSession implements TargetSession {
 
     private void sendCollected(List<String> more) {
         guarded(() -> {
-            for (String sql : more) {
-                pipeline.add(sql);
-            }
+            pipeline.addAll(more);
             pipeline.flush();
             return true;
         });

@@ -290,7 +290,8 @@ final class SetExecutor {
 
     /** A set may ask for a replay if one of its rows has to be found, or if more may be missing than a statement reports. */
     private <T> void expect(List<T> rows, Function<T, Expectation> expectation) {
-        undecided |= rows.size() >= SetStatements.MAX_MISSING
+        undecided = undecided
+                || rows.size() >= SetStatements.MAX_MISSING
                 || rows.stream().anyMatch(row -> expectation.apply(row) != Expectation.MAY_BE_MISSING);
     }
 

@@ -1,6 +1,8 @@
 package dev.pgapply.it.bench;
 
 import dev.pgapply.it.support.Database;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** Somebody who consumes the backlog of a slot, which begins where publisher and target have the same rows. */
 interface Contestant {
@@ -37,7 +39,28 @@ interface Contestant {
      * @param relation in the target
      * @param state its column with srsubstate's letters
      */
-    record TableStates(String relation, String state) {}
+    record TableStates(String relation, String state) {
+
+        /** Waits until exactly so many tables are recorded as copied. */
+        void awaitCopied(Database target, int tables, Run run, Duration poll, Duration limit)
+                throws InterruptedException {
+            long asked = System.nanoTime();
+            for (long copied = copied(target); copied != tables; copied = copied(target)) {
+                run.check();
+                if (System.nanoTime() - asked > limit.toNanos()) {
+                    throw new IllegalStateException(relation + " has " + copied + " copied tables and not " + tables);
+                }
+                TimeUnit.NANOSECONDS.sleep(poll.toNanos());
+            }
+        }
+
+        /** Below zero while there is no such relation. */
+        private long copied(Database target) {
+            return target.isTrue("SELECT to_regclass('" + relation + "') IS NOT NULL")
+                    ? target.number("SELECT count(*) FROM " + relation + " WHERE " + state + " IN ('s', 'r')")
+                    : -1;
+        }
+    }
 
     /** A contestant at work. */
     interface Run extends AutoCloseable {

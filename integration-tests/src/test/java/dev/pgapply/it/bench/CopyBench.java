@@ -3,6 +3,7 @@ package dev.pgapply.it.bench;
 import dev.pgapply.it.support.Database;
 import dev.pgapply.it.support.PostgresServer;
 import dev.pgapply.it.support.TableComparison;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +24,9 @@ final class CopyBench {
     private static final int SMALL_ROWS = 1_000;
     private static final int WIDE_ROWS = 20;
     private static final int WIDE_ROW_BYTES = 20 << 20;
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(600);
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    private static final Duration POLL = Duration.ofMillis(20);
 
     private final PostgresServer publisherServer;
     private final PostgresServer targetServer;
@@ -143,7 +146,7 @@ final class CopyBench {
             if (tables == 0) {
                 awaitStream(publisher, name, run);
             } else {
-                awaitCopied(target, contestant, tables, run);
+                contestant.tableStates().awaitCopied(target, tables, run, POLL, LIMIT);
             }
             Measurement measurement = new Measurement(
                     (System.nanoTime() - begun) / 1e9,
@@ -165,26 +168,10 @@ final class CopyBench {
         while (publisher.number("SELECT count(*) FROM pg_replication_slots WHERE slot_name = '" + slot + "' AND active")
                 == 0) {
             run.check();
-            if (System.nanoTime() - asked > LIMIT_NANOS) {
+            if (System.nanoTime() - asked > LIMIT.toNanos()) {
                 throw new IllegalStateException("the stream of " + slot + " has not begun");
             }
-            TimeUnit.MILLISECONDS.sleep(20);
-        }
-    }
-
-    private static void awaitCopied(Database target, Contestant contestant, int tables, Contestant.Run run)
-            throws InterruptedException {
-        long asked = System.nanoTime();
-        String sql = "SELECT count(*) FROM " + contestant.tableStates().relation() + " WHERE "
-                + contestant.tableStates().state() + " IN ('s', 'r')";
-        while (!target.isTrue("SELECT to_regclass('" + contestant.tableStates().relation() + "') IS NOT NULL")
-                || target.number(sql) < tables) {
-            run.check();
-            if (System.nanoTime() - asked > LIMIT_NANOS) {
-                throw new IllegalStateException(
-                        contestant.name() + " has only copied " + target.number(sql) + " of " + tables + " tables");
-            }
-            TimeUnit.MILLISECONDS.sleep(20);
+            TimeUnit.NANOSECONDS.sleep(POLL.toNanos());
         }
     }
 }

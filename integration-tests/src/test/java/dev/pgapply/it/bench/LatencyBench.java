@@ -129,44 +129,25 @@ final class LatencyBench {
 
     private List<Double> underLoad(Database publisher, Database target, Contestant.Run run, TableCopies copies)
             throws SQLException, InterruptedException {
+        if (load == Load.IDLE) {
+            return measure(publisher, target, run);
+        }
         AtomicBoolean ended = new AtomicBoolean();
         CountDownLatch begun = new CountDownLatch(1);
-        return switch (load) {
-            case IDLE -> measure(publisher, target, run);
-            case LARGE_TRANSACTION ->
-                measureBeside(
-                        new FutureTask<>(() -> insertUntil(ended, begun, publisher) + " rows streamed in"),
-                        ended,
-                        begun,
-                        () -> measure(publisher, target, run));
-            case TABLE_COPY -> {
-                publisher.execute(
-                        "INSERT INTO copied SELECT g, repeat(md5(g::text), 2) FROM generate_series(1, " + copiedRows
-                                + ") g",
-                        "VACUUM ANALYZE copied");
-                yield measureBeside(
-                        new FutureTask<>(() -> copies.copyUntil(ended, begun) + " copies ended"),
-                        ended,
-                        begun,
-                        () -> measure(publisher, target, run));
-            }
-        };
-    }
-
-    private interface Measured {
-        List<Double> run() throws SQLException, InterruptedException;
-    }
-
-    private List<Double> measureBeside(
-            FutureTask<String> work, AtomicBoolean ended, CountDownLatch begun, Measured measured)
-            throws SQLException, InterruptedException {
-        new Thread(work, load.workload()).start();
+        FutureTask<String> beside;
+        if (load == Load.TABLE_COPY) {
+            copies.fill(copiedRows);
+            beside = new FutureTask<>(() -> copies.copyUntil(ended, begun) + " copies ended");
+        } else {
+            beside = new FutureTask<>(() -> insertUntil(ended, begun, publisher) + " rows streamed in");
+        }
+        new Thread(beside, load.workload()).start();
         try {
             begun.await();
-            return measured.run();
+            return measure(publisher, target, run);
         } finally {
             ended.set(true);
-            System.err.println(load.workload() + ": " + ended(work) + " meanwhile");
+            System.err.println(load.workload() + ": " + ended(beside) + " meanwhile");
         }
     }
 

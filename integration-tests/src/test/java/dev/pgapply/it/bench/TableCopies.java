@@ -1,15 +1,17 @@
 package dev.pgapply.it.bench;
 
 import dev.pgapply.it.support.Database;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Has one table copied again and again beside a stream: added to the publication {@code bench}, copied, removed. One thread's. */
 final class TableCopies {
 
-    private static final long POLL_MILLIS = 100;
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(120);
+    /** Seldom: the target is measured meanwhile. */
+    private static final Duration POLL = Duration.ofMillis(100);
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final Contestant.TableStates states;
     private final Database publisher;
@@ -26,6 +28,13 @@ final class TableCopies {
     /** Waits until the tables that are published all the time are copied. */
     void awaitFirst() throws InterruptedException {
         awaitCopied(2);
+    }
+
+    /** Fills the table that is to be copied. */
+    void fill(int rows) {
+        publisher.execute(
+                "INSERT INTO copied SELECT g, repeat(md5(g::text), 2) FROM generate_series(1, " + rows + ") g",
+                "VACUUM ANALYZE copied");
     }
 
     /**
@@ -52,17 +61,7 @@ final class TableCopies {
         }
     }
 
-    /** Waits until so many tables are recorded, and all as copied. */
     private void awaitCopied(int tables) throws InterruptedException {
-        String sql = "SELECT count(*) = " + tables + " AND count(*) FILTER (WHERE " + states.state()
-                + " IN ('s', 'r')) = " + tables + " FROM " + states.relation();
-        long since = System.nanoTime();
-        while (!target.isTrue("SELECT to_regclass('" + states.relation() + "') IS NOT NULL") || !target.isTrue(sql)) {
-            run.check();
-            if (System.nanoTime() - since > LIMIT_NANOS) {
-                throw new IllegalStateException("waited for " + tables + " copied tables");
-            }
-            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-        }
+        states.awaitCopied(target, tables, run, POLL, LIMIT);
     }
 }
