@@ -1,6 +1,7 @@
 package dev.pgapply.core;
 
 import java.util.HexFormat;
+import java.util.Locale;
 
 /**
  * A position in a server's write-ahead log (PostgreSQL's {@code XLogRecPtr}): an unsigned byte offset, written as two hexadecimal
@@ -62,6 +63,11 @@ public record Lsn(long value) implements Comparable<Lsn> {
 
     @Override
     public String toString() {
-        return String.format("%X/%X", value >>> 32, value & 0xFFFFFFFFL);
+        return hexadecimal(value >>> 32) + "/" + hexadecimal(value & 0xFFFFFFFFL);
+    }
+
+    /** Without a format to be parsed: each commit writes its position. */
+    private static String hexadecimal(long half) {
+        return Long.toHexString(half).toUpperCase(Locale.ROOT);
     }
 }

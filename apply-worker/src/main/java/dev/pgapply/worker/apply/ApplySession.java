@@ -7,6 +7,7 @@ import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.TransactionSlice;
 import dev.pgapply.core.pgoutput.CommitPrepared;
 import dev.pgapply.core.pgoutput.RollbackPrepared;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.core.target.TargetSession;
 import dev.pgapply.core.target.TargetSession.LocalCommit;
 import dev.pgapply.core.target.TargetSession.Progress;
@@ -50,9 +51,13 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
     /** How long an orderly end may take before the connection is cut. */
     private static final Duration CLOSE_PATIENCE = Duration.ofMillis(500);
 
+    /** The most changes of a transaction whose delay says how busy the way to its commit is. */
+    private static final int SMALL_STEPS = 16;
+
     private sealed interface Command permits Apply, Prepared, Idle, Elsewhere, Barrier {}
 
-    private record Apply(ChangeBatch batch) implements Command {}
+    /** @param at when it was handed over, by the pace's clock */
+    private record Apply(ChangeBatch batch, long at) implements Command {}
 
     /** A step of a prepared transaction that is not a batch. */
     private record Prepared(Consumer<PreparedApplier> step) implements Command {}
@@ -67,6 +72,7 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
     private final TargetSession session;
     private final AppliedPositions positions;
     private final Runnable feedbackDue;
+    private final CopyPace pace;
     private final TransactionApplier applier;
     private final PreparedApplier prepared;
     private final FlushPositions unflushed;
@@ -83,11 +89,13 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
             TargetSession session,
             AppliedPositions positions,
             SubscriptionStats stats,
-            Runnable feedbackDue) {
+            Runnable feedbackDue,
+            CopyPace pace) {
         this.session = session;
         this.positions = positions;
         this.unflushed = new FlushPositions(positions.flushedLsn());
         this.feedbackDue = feedbackDue;
+        this.pace = pace;
         ApplyErrorContext context = new ApplyErrorContext(originName);
         this.applier = new TransactionApplier(session, stats, context, this::committed);
         this.prepared = new PreparedApplier(session, applier, positions::appliedLsn, stats, context, this::committed);
@@ -99,6 +107,7 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
      *
      * @param originName how errors name where the changes come from
      * @param feedbackDue called when the flush position has moved
+     * @param pace told how long small transactions take
      */
     public static ApplySession start(
             String subscription,
@@ -106,8 +115,9 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
             TargetSession session,
             AppliedPositions positions,
             SubscriptionStats stats,
-            Runnable feedbackDue) {
-        ApplySession started = new ApplySession(subscription, originName, session, positions, stats, feedbackDue);
+            Runnable feedbackDue,
+            CopyPace pace) {
+        ApplySession started = new ApplySession(subscription, originName, session, positions, stats, feedbackDue, pace);
         started.thread.setDaemon(true);
         started.thread.start();
         return started;
@@ -115,7 +125,7 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
 
     /** Hands a batch over; waits while one is waiting already. Called by the leader. */
     public void submit(ChangeBatch batch) {
-        put(new Apply(batch), () -> false);
+        put(new Apply(batch, pace.now()), () -> false);
     }
 
     @Override
@@ -276,8 +286,11 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
             }
             if (prepared.isOpen()) {
                 prepared.apply(apply.batch());
-            } else {
-                applier.apply(apply.batch());
+                return;
+            }
+            applier.apply(apply.batch());
+            if (isSmall(apply.batch())) {
+                pace.applied(apply.at());
             }
         } else if (command instanceof Prepared step) {
             step.step().accept(prepared);
@@ -299,6 +312,14 @@ public final class ApplySession implements PreparedTransactions.Sink, AutoClosea
             }
             barrier.reached().countDown();
         }
+    }
+
+    /** What a stream brings that is up to date: its transactions come alone, and most of their time is not their rows'. */
+    private static boolean isSmall(ChangeBatch batch) {
+        TransactionSlice only = batch.firstSlice();
+        return batch.transactions().size() == 1
+                && only.isWhole()
+                && only.steps().size() <= SMALL_STEPS;
     }
 
     private void askFlushed() {

@@ -6,6 +6,7 @@ import dev.pgapply.core.batch.BatchBuilder;
 import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.StreamingMode;
 import dev.pgapply.core.subscription.SubscriptionOptions;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.ApplyDispatcher;
 import dev.pgapply.worker.apply.ApplySession;
@@ -109,8 +110,9 @@ final class Streaming implements AutoCloseable {
         Deque<Runnable> opened = new ArrayDeque<>(List.of(receiver::close));
         try {
             String originName = NativeOrigin.name(start.subid());
+            CopyPace pace = new CopyPace(ticker::nanos);
             ApplySession session = ApplySession.start(
-                    options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge);
+                    options.name(), originName, target.openSession("apply"), positions, stats, receiver::nudge, pace);
             opened.push(session::close);
             BinaryGuard guard = new BinaryGuard(options.binary(), start, fallback);
             TableHolds holds = new TableHolds(start.tables(), spool);
@@ -165,6 +167,7 @@ final class Streaming implements AutoCloseable {
                     fence,
                     holds,
                     positions,
+                    pace,
                     guard.failing(leader::fail),
                     leader::fail,
                     stats,

@@ -181,13 +181,7 @@ final class CopyWorker implements Runnable {
         sessions.lock();
         try (Statement statement = target.createStatement()) {
             statement.execute("BEGIN");
-            Progress progress = new Progress(table);
-            CopyPipe.Result result = pipe.carry(
-                    sessions.publisherCopy().copyOut(part.copyOut()),
-                    sessions.targetCopy().copyIn(part.copy().copyIn()),
-                    part.mayBeWide(),
-                    progress);
-            progress.end(result);
+            CopyPipe.Result result = carry(sessions, part);
             if (table.isOnePart()) {
                 snapshot.recordDone(target, table.copy(), table.rows(), table.bytes());
             }
@@ -200,6 +194,19 @@ final class CopyWorker implements Runnable {
             }
             show(table, snapshot.done());
             log(table);
+        }
+    }
+
+    private CopyPipe.Result carry(CopySessions sessions, CopyPart part) throws SQLException {
+        try (CopyPauses pauses = new CopyPauses(snapshot.pace())) {
+            Progress progress = new Progress(part.table(), pauses);
+            CopyPipe.Result result = pipe.carry(
+                    sessions.publisherCopy().copyOut(part.copyOut()),
+                    sessions.targetCopy().copyIn(part.copy().copyIn()),
+                    part.mayBeWide(),
+                    progress);
+            progress.end(result);
+            return result;
         }
     }
 
@@ -227,14 +234,15 @@ final class CopyWorker implements Runnable {
     private void log(CopyingTable table) {
         if (log.isInfoEnabled()) {
             log.info(
-                    "subscription \"{}\": table \"{}\" is copied: {} rows, {} bytes in {} ms{}{}",
+                    "subscription \"{}\": table \"{}\" is copied: {} rows, {} bytes in {} ms{}{}{}",
                     connections.subscription(),
                     table.copy().name(),
                     table.rows(),
                     table.bytes(),
                     table.nanosSinceBegin(snapshot.ticker().nanos()) / 1_000_000,
                     table.isOnePart() ? "" : ", in parts",
-                    table.copy().binary() ? "" : " (text format)");
+                    table.copy().binary() ? "" : " (text format)",
+                    table.pausedMillis() == 0 ? "" : ", pausing " + table.pausedMillis() + " ms for the stream");
         }
     }
 
@@ -242,12 +250,14 @@ final class CopyWorker implements Runnable {
     private final class Progress implements CopyPipe.RowListener {
 
         private final CopyingTable table;
+        private final CopyPauses pauses;
         private long shownAtNanos;
         private long toldRows;
         private long toldBytes;
 
-        Progress(CopyingTable table) {
+        Progress(CopyingTable table, CopyPauses pauses) {
             this.table = table;
+            this.pauses = pauses;
             this.shownAtNanos = snapshot.ticker().nanos();
         }
 
@@ -259,11 +269,13 @@ final class CopyWorker implements Runnable {
                 tell(rows, bytes);
                 show(table, TableSyncState.DATASYNC);
             }
+            pauses.copied(bytes);
         }
 
         /** The publisher's count: a binary COPY's trailer is no row. */
         void end(CopyPipe.Result result) {
             tell(result.rowsSent(), result.bytes());
+            table.addPause(pauses.pausedNanos());
         }
 
         private void tell(long rows, long bytes) {

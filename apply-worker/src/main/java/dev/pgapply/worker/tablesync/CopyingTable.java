@@ -14,6 +14,7 @@ final class CopyingTable {
     private final AtomicInteger partsLeft;
     private final LongAdder rows = new LongAdder();
     private final LongAdder bytes = new LongAdder();
+    private final LongAdder pausedNanos = new LongAdder();
     private boolean begun;
     private volatile long begunNanos;
     private final AtomicBoolean failed = new AtomicBoolean();
@@ -59,6 +60,15 @@ final class CopyingTable {
     void add(long moreRows, long moreBytes) {
         rows.add(moreRows);
         bytes.add(moreBytes);
+    }
+
+    void addPause(long nanos) {
+        pausedNanos.add(nanos);
+    }
+
+    /** How long its workers have paused, each by itself. */
+    long pausedMillis() {
+        return pausedNanos.sum() / 1_000_000;
     }
 
     long rows() {

@@ -6,6 +6,7 @@ import dev.pgapply.core.ApplyException.Remedy;
 import dev.pgapply.core.Lsn;
 import dev.pgapply.core.QualifiedName;
 import dev.pgapply.core.subscription.SubscriptionOptions;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.catalog.SlotState;
@@ -246,8 +247,9 @@ public final class InitialCopy {
         stats.transition(SubscriptionStatus.COPYING, count + (count == 1 ? " table" : " tables") + " as of " + point);
         TableStates states = new TableStates(options.name(), copying.subid());
         states.load(target);
-        SnapshotCopy snapshot =
-                new SnapshotCopy(states, holder.snapshotName(), point, TableSyncState.SYNCDONE, stats, ticker);
+        CopyPace noStream = new CopyPace(ticker::nanos);
+        SnapshotCopy snapshot = new SnapshotCopy(
+                states, holder.snapshotName(), point, TableSyncState.SYNCDONE, noStream, stats, ticker);
         plan.registered().forEach(table -> stats.setTable(table.progress()));
         plan.copies().forEach(copy -> snapshot.show(copy, TableSyncState.INIT, 0, 0, null));
         plan.refused().forEach((table, reason) -> warn(table.name(), reason));

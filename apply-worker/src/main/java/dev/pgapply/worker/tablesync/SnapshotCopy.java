@@ -1,6 +1,7 @@
 package dev.pgapply.worker.tablesync;
 
 import dev.pgapply.core.Lsn;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.worker.catalog.SubscriptionTable;
 import dev.pgapply.worker.stats.SubscriptionStats;
@@ -17,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  * @param snapshotName what each table is read under
  * @param consistentPoint where that snapshot lies in the publisher's WAL
  * @param done the state of a table whose rows are there: SYNCDONE where the stream begins at the consistent point, else FINISHEDCOPY
+ * @param pace how fast, beside the stream
  */
 record SnapshotCopy(
         TableStates tables,
         String snapshotName,
         Lsn consistentPoint,
         TableSyncState done,
+        CopyPace pace,
         SubscriptionStats stats,
         Ticker ticker) {
 

@@ -80,6 +80,15 @@ final class SnapshotHolder {
         }
     }
 
+    /** Nobody needs the snapshot any more: the session can be used for something else. */
+    void end() {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("COMMIT");
+        } catch (SQLException e) {
+            throw lost(e);
+        }
+    }
+
     private static ApplyException lost(SQLException e) {
         ApplyException reason =
                 PostgresErrors.translate("the snapshot on the publisher is lost, the copy begins again", e);

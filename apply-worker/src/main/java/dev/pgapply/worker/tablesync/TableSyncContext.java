@@ -3,6 +3,7 @@ package dev.pgapply.worker.tablesync;
 import dev.pgapply.core.ApplyException;
 import dev.pgapply.core.relation.RelationMapEntry;
 import dev.pgapply.core.subscription.SubscriptionOptions;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.worker.apply.AppliedPositions;
 import dev.pgapply.worker.apply.TableHolds;
@@ -21,6 +22,7 @@ import java.util.function.Consumer;
  * @param originName how errors name where the changes come from
  * @param twoPhase whether prepared transactions are asked for as such
  * @param fence lets each session on the target in under the owner's epoch
+ * @param pace of the copies beside the stream
  * @param opened is told of each relation before its first change is applied, and may refuse it by throwing
  * @param failed told what must end the life
  */
@@ -34,6 +36,7 @@ public record TableSyncContext(
         SessionFence fence,
         TableHolds holds,
         AppliedPositions positions,
+        CopyPace pace,
         Consumer<RelationMapEntry> opened,
         Consumer<ApplyException> failed,
         SubscriptionStats stats,

@@ -59,6 +59,10 @@ final class TableSyncWorker implements Runnable {
     private final QualifiedName table;
     private final int sessions;
     private final CopyConnections connections;
+
+    /** For the session that outlasts the copy: it records what becomes of the table. */
+    private final CopyConnections recording;
+
     private final TableHold hold;
     private final Thread thread;
 
@@ -75,6 +79,7 @@ final class TableSyncWorker implements Runnable {
         this.table = table;
         this.sessions = sessions;
         this.connections = context.connections();
+        this.recording = context.connections();
         this.hold = new TableHold(context.holds(), table, () -> stopping);
         this.thread = new Thread(this, "tablesync/" + context.options().name() + "/" + table);
     }
@@ -113,6 +118,7 @@ final class TableSyncWorker implements Runnable {
     void stop() {
         stopping = true;
         connections.close();
+        recording.close();
         TargetSession open = replaying;
         if (open != null) {
             open.abort();
@@ -135,6 +141,7 @@ final class TableSyncWorker implements Runnable {
             failure = new ApplyException(Kind.INTERNAL, "the table's synchronisation failed: " + e, e);
         } finally {
             connections.close();
+            recording.close();
             ApplyException failed = failure;
             if (failed != null) {
                 hold.giveUp();
@@ -151,11 +158,17 @@ final class TableSyncWorker implements Runnable {
     }
 
     private void synchronise() {
-        Lsn syncLsn = copy();
-        connections.finish();
-        try (PostgresTarget target = context.replayTarget();
-                TargetSession session = target.openSession("tablesync");
-                CopyConnections recording = context.connections()) {
+        Connection recorder = recording.openTarget();
+        try (PostgresTarget target = context.replayTarget()) {
+            Lsn syncLsn = copy(recorder, target);
+            connections.finish();
+            replay(syncLsn, target, recorder);
+            recording.finish();
+        }
+    }
+
+    private void replay(Lsn syncLsn, PostgresTarget target, Connection recorder) {
+        try (TargetSession session = target.openSession("tablesync")) {
             replaying = session;
             if (stopping) {
                 throw new ApplyException(Kind.TRANSIENT, "the table's copy is being stopped");
@@ -164,57 +177,60 @@ final class TableSyncWorker implements Runnable {
             OpenRelations relations = new OpenRelations(target, context.ticker(), context.opened());
             HeldReplay replay = new HeldReplay(
                     table, syncLsn, context.originName(), context.options().batch(), session, relations, rows);
-            Connection connection = recording.openTarget();
-            catchUp(replay, syncLsn, connection);
+            catchUp(replay, syncLsn, recorder);
             count(rows);
         } finally {
             replaying = null;
         }
     }
 
-    /** Copies the rows under a snapshot of its own; when this returns they are committed, and the table is in state f. */
-    private Lsn copy() {
+    /**
+     * Copies the rows under a snapshot of its own; when this returns they are committed, and the table is in state f.
+     *
+     * @param target records it
+     * @param describer of the target's tables
+     */
+    private Lsn copy(Connection target, PostgresTarget describer) {
         Connection publisher = connections.openPublisher();
         PublisherCatalog catalog = new PublisherCatalog(publisher);
         int major = catalog.facts().major();
-        Connection target = connections.openTarget();
-        try (PostgresTarget describer = context.replayTarget()) {
-            TargetTables targets = context.tables(target, describer);
-            PublishedTable published = published(catalog, major);
-            AddedTableCreation creating = new AddedTableCreation(context, publisher, major, target);
-            creating.create(published);
-            TableCopy copy = targets.plan(published);
-            prepare(targets, copy, target);
-            String slotName = slotName(copy);
-            try (SlotCreation creation = SlotCreation.temporary(connections.openReplication(), slotName)) {
-                SlotCreation.Created slot = new SlotWait(
-                                context.options(), slotName, table, publisher, context.stats(), context.ticker())
-                        .create(creation, major);
-                SnapshotHolder holder = SnapshotHolder.open(connections.openPublisher(), slot.snapshotName());
-                creation.close();
-                requireSame(copy.published(), holder, major);
-                Publishing publishing = holder.publishing(
-                                List.of(copy.published()), context.options().publications(), major)
-                        .get(table);
-                if (publishing != null) {
-                    new TableCatalog().setPublishing(target, context.subid(), table, publishing);
-                }
-                SnapshotCopy snapshot = new SnapshotCopy(
-                        states,
-                        holder.snapshotName(),
-                        slot.consistentPoint(),
-                        TableSyncState.FINISHEDCOPY,
-                        context.stats(),
-                        context.ticker());
-                counted = true;
-                new CopyWorkers(connections, holder, target, context.ticker())
-                        .copy(snapshot, List.of(copy), sessions, (failed, reason) -> {
-                            throw reason;
-                        });
-                counted = false;
-                creating.addIndexes(table);
-                return slot.consistentPoint();
+        TargetTables targets = context.tables(target, describer);
+        PublishedTable published = published(catalog, major);
+        AddedTableCreation creating = new AddedTableCreation(context, publisher, major, target);
+        creating.create(published);
+        TableCopy copy = targets.plan(published);
+        prepare(targets, copy, target);
+        String slotName = slotName(copy);
+        try (SlotCreation creation = SlotCreation.temporary(connections.openReplication(), slotName)) {
+            SlotCreation.Created slot = new SlotWait(
+                            context.options(), slotName, table, publisher, context.stats(), context.ticker())
+                    .create(creation, major);
+            SnapshotHolder holder = SnapshotHolder.open(publisher, slot.snapshotName());
+            creation.close();
+            requireSame(copy.published(), holder, major);
+            Publishing publishing = holder.publishing(
+                            List.of(copy.published()), context.options().publications(), major)
+                    .get(table);
+            if (publishing != null) {
+                new TableCatalog().setPublishing(target, context.subid(), table, publishing);
             }
+            SnapshotCopy snapshot = new SnapshotCopy(
+                    states,
+                    holder.snapshotName(),
+                    slot.consistentPoint(),
+                    TableSyncState.FINISHEDCOPY,
+                    context.pace(),
+                    context.stats(),
+                    context.ticker());
+            counted = true;
+            new CopyWorkers(connections, holder, target, context.ticker())
+                    .copy(snapshot, List.of(copy), sessions, (failed, reason) -> {
+                        throw reason;
+                    });
+            counted = false;
+            holder.end();
+            creating.addIndexes(table);
+            return slot.consistentPoint();
         }
     }
 

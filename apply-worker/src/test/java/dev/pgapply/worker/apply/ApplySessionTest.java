@@ -10,12 +10,17 @@ import dev.pgapply.core.Lsn;
 import dev.pgapply.core.Xid;
 import dev.pgapply.core.batch.ChangeBatch;
 import dev.pgapply.core.batch.SetPlan;
+import dev.pgapply.core.batch.Step;
 import dev.pgapply.core.batch.TransactionSlice;
+import dev.pgapply.core.batch.Truncation;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.worker.stats.SubscriptionStats;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,8 +33,14 @@ class ApplySessionTest {
     private final SubscriptionStats stats = new SubscriptionStats("orders", Clock.systemUTC());
     private final AppliedPositions positions = new AppliedPositions(START, stats);
     private final AtomicInteger nudges = new AtomicInteger();
+
+    /** How far the clock of the pace goes on each time that it is read. */
+    private volatile long step = 1;
+
+    private final AtomicLong time = new AtomicLong();
+    private final CopyPace pace = new CopyPace(() -> time.addAndGet(step));
     private final ApplySession session =
-            ApplySession.start("orders", "pgapply_7", target, positions, stats, nudges::incrementAndGet);
+            ApplySession.start("orders", "pgapply_7", target, positions, stats, nudges::incrementAndGet, pace);
 
     @AfterEach
     void close() {
@@ -116,17 +127,56 @@ class ApplySessionTest {
         assertThat(target.calls).containsExactly("close");
     }
 
+    @Test
+    void a_copy_hears_of_small_transactions_that_take_longer() {
+        step = 1_000;
+        submitEach(64, 1);
+        pace.begin();
+        long unused = pace.carried(1_000_000);
+        step = 3_000;
+        submitEach(16, 16);
+
+        assertThat(pace.carried(1_000_000)).isPositive();
+    }
+
+    @Test
+    void large_transactions_and_several_at_once_say_nothing_about_the_delay() {
+        step = 1_000;
+        submitEach(64, 1);
+        pace.begin();
+        long unused = pace.carried(1_000_000);
+        step = 3_000;
+        submitEach(64, 17);
+        for (int i = 0; i < 64; i++) {
+            session.submit(new ChangeBatch(
+                    List.of(slice(2 * i + 1, 1), slice(2 * i + 2, 1)), new SetPlan(List.of()), 0));
+            session.awaitIdle(() -> false);
+        }
+
+        assertThat(pace.carried(1_000_000)).isZero();
+    }
+
+    /** Each by itself. */
+    private void submitEach(int count, int changes) {
+        for (int i = 1; i <= count; i++) {
+            session.submit(new ChangeBatch(List.of(slice(i, changes)), new SetPlan(List.of()), 0));
+            session.awaitIdle(() -> false);
+        }
+    }
+
     /** Transaction n ends at n * 0x10. */
     private static ChangeBatch transaction(int xid) {
+        return new ChangeBatch(List.of(slice(xid, 0)), new SetPlan(List.of()), 0);
+    }
+
+    private static TransactionSlice slice(int xid, int steps) {
         Lsn commitLsn = new Lsn(xid * 0x10L - 1);
-        return new ChangeBatch(
-                List.of(new TransactionSlice(
-                        new Xid(xid),
-                        commitLsn,
-                        true,
-                        List.of(),
-                        new TransactionSlice.End(commitLsn, new Lsn(xid * 0x10L), TIME))),
-                new SetPlan(List.of()),
-                0);
+        Step truncation = new Truncation(List.of(), false, false);
+        return new TransactionSlice(
+                new Xid(xid),
+                commitLsn,
+                true,
+                Collections.nCopies(steps, truncation),
+                new TransactionSlice.End(commitLsn, new Lsn(xid * 0x10L), TIME));
     }
 }

@@ -10,6 +10,7 @@ import dev.pgapply.core.relation.TargetColumn;
 import dev.pgapply.core.relation.TargetTable;
 import dev.pgapply.core.spool.SpoolDirectory;
 import dev.pgapply.core.subscription.StreamingMode;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.tablesync.TableSyncState;
 import dev.pgapply.core.target.Target;
@@ -51,7 +52,8 @@ final class LeaderFixture implements AutoCloseable {
     final SubscriptionStats stats = new SubscriptionStats("orders", Clock.systemUTC());
     final AppliedPositions positions = new AppliedPositions(START, stats);
     private final ReceiveQueue queue = new ReceiveQueue(1 << 20);
-    private final ApplySession session = ApplySession.start("orders", "pgapply_7", target, positions, stats, () -> {});
+    private final ApplySession session = ApplySession.start(
+            "orders", "pgapply_7", target, positions, stats, () -> {}, new CopyPace(System::nanoTime));
     final TableHolds holds;
     private final LeaderApplyWorker leader;
     private final Thread thread = new Thread(this::lead, "leader-apply/orders");

@@ -8,6 +8,7 @@ import dev.pgapply.core.batch.BatchLimits;
 import dev.pgapply.core.pgoutput.StreamCommit;
 import dev.pgapply.core.pgoutput.StreamPrepare;
 import dev.pgapply.core.relation.TargetTable;
+import dev.pgapply.core.tablesync.CopyPace;
 import dev.pgapply.core.tablesync.SubscribedTables;
 import dev.pgapply.core.target.Target;
 import dev.pgapply.core.target.TargetSession;
@@ -41,7 +42,8 @@ final class PoolFixture implements AutoCloseable {
 
     PoolFixture(int maxWorkers) {
         RecordingSession leaderSession = new RecordingSession();
-        leader = ApplySession.start("orders", "pgapply_7", leaderSession, positions, stats, () -> {});
+        leader = ApplySession.start(
+                "orders", "pgapply_7", leaderSession, positions, stats, () -> {}, new CopyPace(System::nanoTime));
         pool = ParallelApplyWorkerPool.open(
                 new ParallelApplyWorkerPool.Options("orders", 7, maxWorkers, 1 << 20, Duration.ofMillis(50)),
                 session -> new StreamedTransactionApplier(

@@ -1,0 +1,165 @@
+package dev.pgapply.core.tablesync;
+
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * How fast tables are copied beside the stream: at full speed for as long as that keeps nobody waiting, else only as fast as lets a commit
+ * take about as long as it did while nothing was copied. What counts is the delay of small transactions, as background transfers give way
+ * by delay (RFC 6817, LEDBAT): wherever copy and stream meet (a core, a disk, a wire, on either server), it shows there. The speed is
+ * lowered and not the work interrupted, because megabytes of rows wait in the sockets before the target. A tenth of the fastest speed is
+ * always left to the copy; a stream that rests, or whose transactions do not come alone, asks for nothing.
+ *
+ * <p>Used by the apply session's thread and those of the copy workers at once.
+ */
+public final class CopyPace {
+
+    /** So many delays decide together, by their median. */
+    static final int WINDOW = 8;
+
+    /** So many of the last delays say what is usual while nothing is copied. */
+    static final int USUAL = 64;
+
+    /** Delays are called longer beyond this many times the usual one. */
+    static final double TOLERATED = 1.25;
+
+    static final double SLOWER = 0.7;
+    static final double FASTER = 1.15;
+
+    /** The part of the fastest speed that a copy always has. */
+    static final double LEAST = 0.1;
+
+    /** Without a small transaction for this long the stream is at rest. */
+    static final long REST_NANOS = 1_000_000_000L;
+
+    /** A large row may be worth a longer one; nobody shall take the pause for a copy that hangs. */
+    static final long LONGEST_PAUSE_NANOS = 500_000_000L;
+
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final LongSupplier nanos;
+    private final Delays usual = new Delays(USUAL);
+    private final Delays window = new Delays(WINDOW);
+    private int copying;
+    private long appliedAt;
+
+    /** In bytes a second, of all workers; zero: none. */
+    private double limit;
+
+    private double fastest;
+    private long carried;
+    private long carriedSince;
+    private long freeAt;
+
+    /** @param nanos elapsed time from an arbitrary start */
+    public CopyPace(LongSupplier nanos) {
+        this.nanos = nanos;
+        this.appliedAt = nanos.getAsLong() - REST_NANOS;
+    }
+
+    public long now() {
+        return nanos.getAsLong();
+    }
+
+    /** A worker begins to carry rows. */
+    public synchronized void begin() {
+        copying++;
+        if (copying == 1) {
+            restart(now());
+        }
+    }
+
+    /** A worker has ended what it began. */
+    public synchronized void end() {
+        copying--;
+    }
+
+    private void restart(long now) {
+        window.clear();
+        carried = 0;
+        carriedSince = now;
+    }
+
+    /**
+     * A small transaction that came alone is committed on the target.
+     *
+     * @param since when it was handed to the apply session
+     */
+    public synchronized void applied(long since) {
+        long now = now();
+        appliedAt = now;
+        if (copying == 0) {
+            usual.add(now - since);
+            return;
+        }
+        window.add(now - since);
+        if (window.isFull()) {
+            if (usual.size() >= WINDOW && now > carriedSince) {
+                decide(carried * NANOS_PER_SECOND / (now - carriedSince));
+            }
+            restart(now);
+        }
+    }
+
+    private void decide(double speed) {
+        fastest = Math.max(fastest, speed);
+        if (window.median() > usual.median() * TOLERATED) {
+            double from = limit == 0 ? speed : Math.min(limit, speed);
+            limit = Math.max(fastest * LEAST, from * SLOWER);
+        } else {
+            limit *= FASTER;
+            if (limit >= fastest) {
+                limit = 0;
+            }
+        }
+    }
+
+    /**
+     * A worker has carried so many bytes more.
+     *
+     * @return for how long it shall pause now, in nanoseconds; zero: go on
+     */
+    public synchronized long carried(long bytes) {
+        carried += bytes;
+        long now = now();
+        if (limit == 0 || now - appliedAt >= REST_NANOS) {
+            freeAt = now;
+            return 0;
+        }
+        freeAt = Math.max(freeAt, now) + (long) (bytes * NANOS_PER_SECOND / limit);
+        return Math.min(LONGEST_PAUSE_NANOS, freeAt - now);
+    }
+
+    /** The newest delays, up to a number. */
+    private static final class Delays {
+
+        private final long[] values;
+        private int count;
+
+        Delays(int size) {
+            this.values = new long[size];
+        }
+
+        void add(long delay) {
+            values[count++ % values.length] = delay;
+        }
+
+        int size() {
+            return Math.min(count, values.length);
+        }
+
+        boolean isFull() {
+            return count >= values.length;
+        }
+
+        void clear() {
+            count = 0;
+        }
+
+        long median() {
+            long[] sorted = Arrays.copyOf(values, size());
+            Arrays.sort(sorted);
+            return sorted[sorted.length / 2];
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package dev.pgapply.core.tablesync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class CopyPaceTest {
+
+    private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** Carried between two transactions while nothing pauses: 1 MB every 20 ms and what the transaction takes. */
+    private static final long CHUNK = 1_000_000;
+
+    private long now = 1;
+    private final CopyPace pace = new CopyPace(() -> now);
+
+    /** Transactions that come every 20 ms and take so long. */
+    private void transactions(int count, long delay) {
+        for (int i = 0; i < count; i++) {
+            now += 20 * MILLI;
+            long since = now;
+            now += delay;
+            pace.applied(since);
+        }
+    }
+
+    /** The same beside a copy whose worker pauses as it is told: it has the time for a part of each megabyte. */
+    private long copied(int windows, long delay) {
+        long bytes = 0;
+        for (int i = 0; i < windows * CopyPace.WINDOW; i++) {
+            long until = now + 20 * MILLI;
+            while (now < until) {
+                now += MILLI;
+                bytes += CHUNK / 20;
+                now += pace.carried(CHUNK / 20);
+            }
+            long since = now;
+            now += delay;
+            pace.applied(since);
+        }
+        return bytes;
+    }
+
+    private boolean isAtFullSpeed() {
+        return pace.carried(CHUNK) == 0;
+    }
+
+    @Test
+    void a_copy_that_keeps_nobody_waiting_goes_at_full_speed() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        copied(10, MILLI);
+
+        assertThat(isAtFullSpeed()).isTrue();
+    }
+
+    @Test
+    void delays_that_grow_slow_the_copy_down_once_a_window_is_full() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        for (int i = 1; i < CopyPace.WINDOW; i++) {
+            assertThat(pace.carried(CHUNK)).isZero();
+            transactions(1, 3 * MILLI);
+        }
+        assertThat(pace.carried(CHUNK)).isZero();
+        transactions(1, 3 * MILLI);
+
+        // A megabyte every 23 ms is what it was; now it is 0.7 of that.
+        assertThat(pace.carried(CHUNK)).isCloseTo((long) (23 * MILLI / CopyPace.SLOWER), within(MILLI));
+    }
+
+    @Test
+    void a_tenth_of_the_fastest_speed_is_always_left() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        long fast = copied(1, 3 * MILLI);
+        copied(30, 3 * MILLI);
+        long begun = now;
+        long slow = copied(10, 3 * MILLI);
+        double megabytesASecond = slow * 1e3 / (now - begun);
+
+        assertThat(megabytesASecond)
+                .isCloseTo(fast * 1e3 / (CopyPace.WINDOW * 23 * MILLI) * CopyPace.LEAST, within(1.0));
+    }
+
+    @Test
+    void two_workers_share_the_speed() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        pace.begin();
+        copied(5, 3 * MILLI);
+        now += TimeUnit.MILLISECONDS.toNanos(500);
+        long first = pace.carried(CHUNK);
+
+        assertThat(pace.carried(CHUNK)).isCloseTo(2 * first, within(MILLI));
+    }
+
+    @Test
+    void one_slow_transaction_of_many_changes_nothing() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        for (int i = 0; i < 10; i++) {
+            transactions(CopyPace.WINDOW - 1, MILLI);
+            transactions(1, 500 * MILLI);
+        }
+
+        assertThat(isAtFullSpeed()).isTrue();
+    }
+
+    @Test
+    void the_copy_is_as_fast_as_it_was_when_the_delay_is_the_usual_one_again() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        copied(20, 3 * MILLI);
+        assertThat(isAtFullSpeed()).isFalse();
+        copied(40, MILLI);
+
+        assertThat(isAtFullSpeed()).isTrue();
+    }
+
+    @Test
+    void a_stream_at_rest_asks_for_nothing() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        copied(10, 3 * MILLI);
+        now += CopyPace.REST_NANOS;
+
+        assertThat(isAtFullSpeed()).isTrue();
+    }
+
+    @Test
+    void what_is_usual_is_learned_only_while_nothing_is_copied() {
+        pace.begin();
+        copied(10, 3 * MILLI);
+        assertThat(isAtFullSpeed()).as("nothing to compare with").isTrue();
+        pace.end();
+        transactions(CopyPace.WINDOW, MILLI);
+        pace.begin();
+        copied(2, 3 * MILLI);
+
+        assertThat(isAtFullSpeed()).isFalse();
+    }
+
+    @Test
+    void what_is_usual_may_change_between_two_copies() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        pace.end();
+        transactions(CopyPace.USUAL, 3 * MILLI);
+        pace.begin();
+        copied(10, 3 * MILLI);
+
+        assertThat(isAtFullSpeed()).isTrue();
+    }
+
+    @Test
+    void no_pause_is_so_long_that_the_copy_seems_to_hang() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        copied(30, 3 * MILLI);
+
+        assertThat(pace.carried(1000 * CHUNK)).isEqualTo(CopyPace.LONGEST_PAUSE_NANOS);
+    }
+}
