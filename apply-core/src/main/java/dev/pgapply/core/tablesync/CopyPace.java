@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
  * take about as long as it did while nothing was copied. What counts is the delay of small transactions, as background transfers give way
  * by delay (RFC 6817, LEDBAT): wherever copy and stream meet (a core, a disk, a wire, on either server), it shows there. The speed is
  * lowered and not the work interrupted, because megabytes of rows wait in the sockets before the target. A tenth of the fastest speed is
- * always left to the copy; a stream that rests, or whose transactions do not come alone, asks for nothing.
+ * always left to the copy, and where even that does not shorten the delay, it counts as the usual one from then on. A stream that rests, or whose transactions do not come alone, asks for nothing.
  *
  * <p>Used by the apply session's thread and those of the copy workers at once.
  */
@@ -29,6 +29,9 @@ public final class CopyPace {
     /** The part of the fastest speed that a copy always has. */
     static final double LEAST = 0.1;
 
+    /** So many windows at the least speed, with longer delays all the same, and it is not the copy that makes them longer. */
+    static final int PATIENCE = 8;
+
     /** Without a small transaction for this long the stream is at rest. */
     static final long REST_NANOS = 1_000_000_000L;
 
@@ -47,6 +50,10 @@ public final class CopyPace {
     private double limit;
 
     private double fastest;
+
+    /** How many windows in a row have found no speed to take away any more. */
+    private int inVain;
+
     private long carried;
     private long carriedSince;
     private long freeAt;
@@ -103,10 +110,16 @@ public final class CopyPace {
 
     private void decide(double speed) {
         fastest = Math.max(fastest, speed);
+        double least = fastest * LEAST;
         if (window.median() > usual.median() * TOLERATED) {
-            double from = limit == 0 ? speed : Math.min(limit, speed);
-            limit = Math.max(fastest * LEAST, from * SLOWER);
+            inVain = limit > 0 && limit <= least ? inVain + 1 : 0;
+            limit = Math.max(least, (limit == 0 ? speed : Math.min(limit, speed)) * SLOWER);
+            if (inVain == PATIENCE) {
+                usual.setTo(window);
+                inVain = 0;
+            }
         } else {
+            inVain = 0;
             limit *= FASTER;
             if (limit >= fastest) {
                 limit = 0;
@@ -154,6 +167,13 @@ public final class CopyPace {
 
         void clear() {
             count = 0;
+        }
+
+        void setTo(Delays others) {
+            clear();
+            for (int i = 0; i < others.size(); i++) {
+                add(others.values[i]);
+            }
         }
 
         long median() {

@@ -76,13 +76,26 @@ class CopyPaceTest {
         transactions(CopyPace.USUAL, MILLI);
         pace.begin();
         long fast = copied(1, 3 * MILLI);
-        copied(30, 3 * MILLI);
+        copied(CopyPace.PATIENCE, 3 * MILLI);
         long begun = now;
-        long slow = copied(10, 3 * MILLI);
+        long slow = copied(4, 3 * MILLI);
         double megabytesASecond = slow * 1e3 / (now - begun);
 
         assertThat(megabytesASecond)
                 .isCloseTo(fast * 1e3 / (CopyPace.WINDOW * 23 * MILLI) * CopyPace.LEAST, within(1.0));
+    }
+
+    @Test
+    void a_delay_that_the_slowest_copy_does_not_shorten_is_the_usual_one_from_then_on() {
+        transactions(CopyPace.USUAL, MILLI);
+        pace.begin();
+        copied(60, 3 * MILLI);
+        assertThat(isAtFullSpeed())
+                .as("the stream's own transactions take longer")
+                .isTrue();
+
+        copied(2, 6 * MILLI);
+        assertThat(isAtFullSpeed()).as("longer than what is usual now").isFalse();
     }
 
     @Test
@@ -159,7 +172,7 @@ class CopyPaceTest {
     void no_pause_is_so_long_that_the_copy_seems_to_hang() {
         transactions(CopyPace.USUAL, MILLI);
         pace.begin();
-        copied(30, 3 * MILLI);
+        copied(10, 3 * MILLI);
 
         assertThat(pace.carried(1000 * CHUNK)).isEqualTo(CopyPace.LONGEST_PAUSE_NANOS);
     }
