@@ -14,11 +14,14 @@ import java.util.function.LongSupplier;
  */
 public final class CopyPace {
 
-    /** So many delays decide together, by their median. */
-    static final int WINDOW = 8;
+    /** At least so many delays decide together, by their median. */
+    static final int LEAST_DELAYS = 8;
 
-    /** So many of the last delays say what is usual while nothing is copied. */
-    static final int USUAL = 64;
+    /** And for so long they are gathered, lest the speed be that of a burst. */
+    static final long WINDOW_NANOS = 250_000_000L;
+
+    /** The last so many delays of a window, and of those while nothing was copied, count. */
+    static final int MOST_DELAYS = 64;
 
     /** Delays are called longer beyond this many times the usual one. */
     static final double TOLERATED = 1.25;
@@ -41,8 +44,8 @@ public final class CopyPace {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final LongSupplier nanos;
-    private final Delays usual = new Delays(USUAL);
-    private final Delays window = new Delays(WINDOW);
+    private final Delays usual = new Delays();
+    private final Delays window = new Delays();
     private int copying;
     private long appliedAt;
 
@@ -55,7 +58,11 @@ public final class CopyPace {
     private int inVain;
 
     private long carried;
-    private long carriedSince;
+    private long windowSince;
+
+    /** In the first window of a copy the sockets fill: its speed says nothing. */
+    private boolean filling;
+
     private long freeAt;
 
     /** @param nanos elapsed time from an arbitrary start */
@@ -73,6 +80,7 @@ public final class CopyPace {
         copying++;
         if (copying == 1) {
             restart(now());
+            filling = true;
         }
     }
 
@@ -84,7 +92,8 @@ public final class CopyPace {
     private void restart(long now) {
         window.clear();
         carried = 0;
-        carriedSince = now;
+        windowSince = now;
+        filling = false;
     }
 
     /**
@@ -100,9 +109,9 @@ public final class CopyPace {
             return;
         }
         window.add(now - since);
-        if (window.isFull()) {
-            if (usual.size() >= WINDOW && now > carriedSince) {
-                decide(carried * NANOS_PER_SECOND / (now - carriedSince));
+        if (window.size() >= LEAST_DELAYS && now - windowSince >= WINDOW_NANOS) {
+            if (usual.size() >= LEAST_DELAYS && !filling) {
+                decide(carried * NANOS_PER_SECOND / (now - windowSince));
             }
             restart(now);
         }
@@ -139,19 +148,16 @@ public final class CopyPace {
             freeAt = now;
             return 0;
         }
-        freeAt = Math.max(freeAt, now) + (long) (bytes * NANOS_PER_SECOND / limit);
-        return Math.min(LONGEST_PAUSE_NANOS, freeAt - now);
+        long due = Math.max(freeAt, now) + (long) (bytes * NANOS_PER_SECOND / limit);
+        freeAt = Math.min(due, now + LONGEST_PAUSE_NANOS);
+        return freeAt - now;
     }
 
     /** The newest delays, up to a number. */
     private static final class Delays {
 
-        private final long[] values;
+        private final long[] values = new long[MOST_DELAYS];
         private int count;
-
-        Delays(int size) {
-            this.values = new long[size];
-        }
 
         void add(long delay) {
             values[count++ % values.length] = delay;
@@ -159,10 +165,6 @@ public final class CopyPace {
 
         int size() {
             return Math.min(count, values.length);
-        }
-
-        boolean isFull() {
-            return count >= values.length;
         }
 
         void clear() {

@@ -13,6 +13,9 @@ class CopyPaceTest {
     /** Carried between two transactions while nothing pauses: 1 MB every 20 ms and what the transaction takes. */
     private static final long CHUNK = 1_000_000;
 
+    /** As many transactions as fill a quarter of a second, or one more. */
+    private static final int WINDOW = 12;
+
     private long now = 1;
     private final CopyPace pace = new CopyPace(() -> now);
 
@@ -29,7 +32,7 @@ class CopyPaceTest {
     /** The same beside a copy whose worker pauses as it is told: it has the time for a part of each megabyte. */
     private long copied(int windows, long delay) {
         long bytes = 0;
-        for (int i = 0; i < windows * CopyPace.WINDOW; i++) {
+        for (int i = 0; i < windows * WINDOW; i++) {
             long until = now + 20 * MILLI;
             while (now < until) {
                 now += MILLI;
@@ -49,7 +52,7 @@ class CopyPaceTest {
 
     @Test
     void a_copy_that_keeps_nobody_waiting_goes_at_full_speed() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         copied(10, MILLI);
 
@@ -57,10 +60,13 @@ class CopyPaceTest {
     }
 
     @Test
-    void delays_that_grow_slow_the_copy_down_once_a_window_is_full() {
-        transactions(CopyPace.USUAL, MILLI);
+    void delays_that_grow_slow_the_copy_down_after_a_window_in_which_the_sockets_fill_and_one_that_counts() {
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
-        for (int i = 1; i < CopyPace.WINDOW; i++) {
+        pace.carried(100 * CHUNK);
+        int window = 11;
+        transactions(window, 3 * MILLI);
+        for (int i = 1; i < window; i++) {
             assertThat(pace.carried(CHUNK)).isZero();
             transactions(1, 3 * MILLI);
         }
@@ -72,22 +78,35 @@ class CopyPaceTest {
     }
 
     @Test
-    void a_tenth_of_the_fastest_speed_is_always_left() {
-        transactions(CopyPace.USUAL, MILLI);
+    void a_few_transactions_in_a_quarter_of_a_second_decide_nothing() {
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
+        for (int i = 0; i < 20; i++) {
+            transactions(CopyPace.LEAST_DELAYS - 1, 3 * MILLI);
+            pace.end();
+            pace.begin();
+        }
+
+        assertThat(isAtFullSpeed()).isTrue();
+    }
+
+    @Test
+    void a_tenth_of_the_fastest_speed_is_always_left() {
+        transactions(CopyPace.MOST_DELAYS, MILLI);
+        pace.begin();
+        copied(1, 3 * MILLI);
         long fast = copied(1, 3 * MILLI);
         copied(CopyPace.PATIENCE, 3 * MILLI);
         long begun = now;
         long slow = copied(4, 3 * MILLI);
         double megabytesASecond = slow * 1e3 / (now - begun);
 
-        assertThat(megabytesASecond)
-                .isCloseTo(fast * 1e3 / (CopyPace.WINDOW * 23 * MILLI) * CopyPace.LEAST, within(1.0));
+        assertThat(megabytesASecond).isCloseTo(fast * 1e3 / (WINDOW * 23 * MILLI) * CopyPace.LEAST, within(1.0));
     }
 
     @Test
     void a_delay_that_the_slowest_copy_does_not_shorten_is_the_usual_one_from_then_on() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         copied(60, 3 * MILLI);
         assertThat(isAtFullSpeed())
@@ -100,7 +119,7 @@ class CopyPaceTest {
 
     @Test
     void two_workers_share_the_speed() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         pace.begin();
         copied(5, 3 * MILLI);
@@ -112,10 +131,10 @@ class CopyPaceTest {
 
     @Test
     void one_slow_transaction_of_many_changes_nothing() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         for (int i = 0; i < 10; i++) {
-            transactions(CopyPace.WINDOW - 1, MILLI);
+            transactions(WINDOW - 1, MILLI);
             transactions(1, 500 * MILLI);
         }
 
@@ -124,7 +143,7 @@ class CopyPaceTest {
 
     @Test
     void the_copy_is_as_fast_as_it_was_when_the_delay_is_the_usual_one_again() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         copied(20, 3 * MILLI);
         assertThat(isAtFullSpeed()).isFalse();
@@ -135,7 +154,7 @@ class CopyPaceTest {
 
     @Test
     void a_stream_at_rest_asks_for_nothing() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         copied(10, 3 * MILLI);
         now += CopyPace.REST_NANOS;
@@ -149,7 +168,7 @@ class CopyPaceTest {
         copied(10, 3 * MILLI);
         assertThat(isAtFullSpeed()).as("nothing to compare with").isTrue();
         pace.end();
-        transactions(CopyPace.WINDOW, MILLI);
+        transactions(WINDOW, MILLI);
         pace.begin();
         copied(2, 3 * MILLI);
 
@@ -158,10 +177,10 @@ class CopyPaceTest {
 
     @Test
     void what_is_usual_may_change_between_two_copies() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         pace.end();
-        transactions(CopyPace.USUAL, 3 * MILLI);
+        transactions(CopyPace.MOST_DELAYS, 3 * MILLI);
         pace.begin();
         copied(10, 3 * MILLI);
 
@@ -170,7 +189,7 @@ class CopyPaceTest {
 
     @Test
     void no_pause_is_so_long_that_the_copy_seems_to_hang() {
-        transactions(CopyPace.USUAL, MILLI);
+        transactions(CopyPace.MOST_DELAYS, MILLI);
         pace.begin();
         copied(10, 3 * MILLI);
 
