@@ -7,8 +7,10 @@ import java.util.function.LongSupplier;
  * How fast tables are copied beside the stream: at full speed for as long as that keeps nobody waiting, else only as fast as lets a commit
  * take about as long as it did while nothing was copied. What counts is the delay of small transactions, as background transfers give way
  * by delay (RFC 6817, LEDBAT): wherever copy and stream meet (a core, a disk, a wire, on either server), it shows there. The speed is
- * lowered and not the work interrupted, because megabytes of rows wait in the sockets before the target. A tenth of the fastest speed is
- * always left to the copy, and where even that does not shorten the delay, it counts as the usual one from then on. A stream that rests, or whose transactions do not come alone, asks for nothing.
+ * lowered and not the work interrupted, because megabytes of rows wait in the sockets before the target.
+ *
+ * <p>A tenth of the fastest speed is always left to the copy, and a delay that even that does not shorten is the usual one from then on. A
+ * stream that rests, or whose transactions do not come alone, asks for nothing.
  *
  * <p>Used by the apply session's thread and those of the copy workers at once.
  */
@@ -60,9 +62,6 @@ public final class CopyPace {
     private long carried;
     private long windowSince;
 
-    /** In the first window of a copy the sockets fill: its speed says nothing. */
-    private boolean filling;
-
     private long freeAt;
 
     /** @param nanos elapsed time from an arbitrary start */
@@ -75,16 +74,15 @@ public final class CopyPace {
         return nanos.getAsLong();
     }
 
-    /** A worker begins to carry rows. */
+    /** A table begins to be synchronised. */
     public synchronized void begin() {
         copying++;
         if (copying == 1) {
             restart(now());
-            filling = true;
         }
     }
 
-    /** A worker has ended what it began. */
+    /** A table's synchronisation has ended, one way or the other. */
     public synchronized void end() {
         copying--;
     }
@@ -93,7 +91,6 @@ public final class CopyPace {
         window.clear();
         carried = 0;
         windowSince = now;
-        filling = false;
     }
 
     /**
@@ -110,7 +107,7 @@ public final class CopyPace {
         }
         window.add(now - since);
         if (window.size() >= LEAST_DELAYS && now - windowSince >= WINDOW_NANOS) {
-            if (usual.size() >= LEAST_DELAYS && !filling) {
+            if (usual.size() >= LEAST_DELAYS && carried > 0) {
                 decide(carried * NANOS_PER_SECOND / (now - windowSince));
             }
             restart(now);

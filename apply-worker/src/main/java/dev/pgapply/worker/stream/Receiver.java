@@ -34,7 +34,8 @@ public final class Receiver implements AutoCloseable {
     /** While an answer of the apply side may come any moment: a synchronous commit on the publisher may be waiting for it. */
     private static final Duration BUSY_TICK = Duration.ofMillis(5);
 
-    private static final Duration BUSY_AFTER_FRAME = Duration.ofSeconds(1);
+    /** A walsender that has caught up says so with each piece of WAL that is not ours: only what may have somebody wait keeps us awake. */
+    private static final Duration BUSY_AFTER_QUESTION = Duration.ofSeconds(1);
 
     /** For the server to read the last positions. */
     private static final Duration FAREWELL = Duration.ofMillis(500);
@@ -55,7 +56,8 @@ public final class Receiver implements AutoCloseable {
 
     private final FrameBatch batch = new FrameBatch();
     private long bytesSeen;
-    private long lastFrameAt;
+    private boolean questioned;
+    private long questionedAt;
     private Lsn receivedLsn = Lsn.ZERO;
     private @Nullable String newestWarning;
     private @Nullable ApplyException timedOut;
@@ -84,7 +86,7 @@ public final class Receiver implements AutoCloseable {
         this.feedback = new Feedback(stream, positions, schedule, stats, ticker, clock);
         this.timeout = new ReceiveTimeout(options.receiveTimeout(), now);
         this.gulp = new Gulp(options.gulp(), now);
-        this.lastFrameAt = now;
+        this.questionedAt = now;
         this.thread = new Thread(this::run, "receiver/" + options.subscription());
         this.thread.setDaemon(true);
     }
@@ -225,10 +227,12 @@ public final class Receiver implements AutoCloseable {
         batch.add(frame);
         if (frame instanceof XLogData data) {
             sendLag.sent(data);
+            questioned = true;
         } else if (frame instanceof Keepalive keepalive && keepalive.replyRequested()) {
             // At once, with the positions of now, lest the walsender gives us up; the leader moves them when it gets
             // there.
             feedback.send(false);
+            questioned = true;
         }
         if (batch.isFull()) {
             handOver();
@@ -241,7 +245,10 @@ public final class Receiver implements AutoCloseable {
         if (batch.isEmpty()) {
             return;
         }
-        lastFrameAt = ticker.nanos();
+        if (questioned) {
+            questionedAt = ticker.nanos();
+            questioned = false;
+        }
         showReceived();
         while (!closing) {
             boolean put = batch.putInto(queue, tick());
@@ -318,7 +325,7 @@ public final class Receiver implements AutoCloseable {
     }
 
     private Duration tick() {
-        boolean busy = ticker.nanos() - lastFrameAt < BUSY_AFTER_FRAME.toNanos();
+        boolean busy = ticker.nanos() - questionedAt < BUSY_AFTER_QUESTION.toNanos();
         return feedback.longestSleep(busy ? BUSY_TICK : IDLE_TICK);
     }
 

@@ -4,7 +4,7 @@ import dev.pgapply.core.tablesync.CopyPace;
 import java.util.concurrent.locks.LockSupport;
 
 /** Where a copy worker pauses, so that the stream goes first. Owned by the worker's thread, used for one COPY. */
-final class CopyPauses implements AutoCloseable {
+final class CopyPauses {
 
     /** Often enough that a pause is short, seldom enough that asking costs nothing. */
     private static final long BYTES_BETWEEN = 64 * 1024;
@@ -13,10 +13,8 @@ final class CopyPauses implements AutoCloseable {
     private long toldBytes;
     private long pausedNanos;
 
-    /** From here to {@link #close} the worker counts as copying. */
     CopyPauses(CopyPace pace) {
         this.pace = pace;
-        pace.begin();
     }
 
     /** @param bytes all that the COPY has carried */
@@ -37,10 +35,5 @@ final class CopyPauses implements AutoCloseable {
     /** All pauses so far. */
     long pausedNanos() {
         return pausedNanos;
-    }
-
-    @Override
-    public void close() {
-        pace.end();
     }
 }

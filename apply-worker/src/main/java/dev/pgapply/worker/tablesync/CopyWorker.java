@@ -198,16 +198,14 @@ final class CopyWorker implements Runnable {
     }
 
     private CopyPipe.Result carry(CopySessions sessions, CopyPart part) throws SQLException {
-        try (CopyPauses pauses = new CopyPauses(snapshot.pace())) {
-            Progress progress = new Progress(part.table(), pauses);
-            CopyPipe.Result result = pipe.carry(
-                    sessions.publisherCopy().copyOut(part.copyOut()),
-                    sessions.targetCopy().copyIn(part.copy().copyIn()),
-                    part.mayBeWide(),
-                    progress);
-            progress.end(result);
-            return result;
-        }
+        Progress progress = new Progress(part.table(), new CopyPauses(snapshot.pace()));
+        CopyPipe.Result result = pipe.carry(
+                sessions.publisherCopy().copyOut(part.copyOut()),
+                sessions.targetCopy().copyIn(part.copy().copyIn()),
+                part.mayBeWide(),
+                progress);
+        progress.end(result);
+        return result;
     }
 
     private void show(CopyingTable table, TableSyncState state) {

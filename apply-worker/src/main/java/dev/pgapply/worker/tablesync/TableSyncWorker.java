@@ -132,6 +132,7 @@ final class TableSyncWorker implements Runnable {
     @Override
     public void run() {
         MDC.put("subscription", context.options().name());
+        context.pace().begin();
         try {
             hold.begin();
             synchronise();
@@ -140,6 +141,7 @@ final class TableSyncWorker implements Runnable {
         } catch (RuntimeException | Error e) {
             failure = new ApplyException(Kind.INTERNAL, "the table's synchronisation failed: " + e, e);
         } finally {
+            context.pace().end();
             connections.close();
             recording.close();
             ApplyException failed = failure;

@@ -50,6 +50,26 @@ class ReceiverTest {
     }
 
     @Test
+    void what_may_have_somebody_wait_for_an_answer_keeps_the_receiver_awake_and_nothing_else() throws Exception {
+        try (ReceiverFixture fixture = new ReceiverFixture(ROOMY)) {
+            fixture.ticker.advance(Duration.ofSeconds(2));
+
+            assertThat(sleepAfter(fixture, Frames.keepalive(0x200, false))).isGreaterThan(Duration.ofMillis(100));
+            assertThat(sleepAfter(fixture, Frames.xlogData(0x300, 4))).isLessThan(Duration.ofMillis(10));
+            fixture.ticker.advance(Duration.ofSeconds(2));
+            assertThat(sleepAfter(fixture, Frames.keepalive(0x400, true))).isLessThan(Duration.ofMillis(10));
+        }
+    }
+
+    private static Duration sleepAfter(ReceiverFixture fixture, byte[] frame) throws InterruptedException {
+        fixture.stream.sends(frame);
+        assertThat(fixture.takes(1)).hasSize(1);
+        fixture.stream.sleeps().clear();
+        await().until(() -> !fixture.stream.sleeps().isEmpty());
+        return fixture.stream.sleeps().get(0);
+    }
+
+    @Test
     void a_moved_flush_position_goes_out_without_waiting_for_the_interval() {
         try (ReceiverFixture fixture = new ReceiverFixture(ROOMY)) {
             fixture.ticker.advance(Duration.ofMillis(100));

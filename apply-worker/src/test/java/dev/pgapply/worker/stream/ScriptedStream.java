@@ -21,12 +21,18 @@ final class ScriptedStream implements WalSenderStream {
 
     private final LinkedBlockingDeque<Event> events = new LinkedBlockingDeque<>();
     private final List<Frames.Status> statuses = new CopyOnWriteArrayList<>();
+    private final List<Duration> sleeps = new CopyOnWriteArrayList<>();
     private @Nullable Waiter waiter;
     private @Nullable SQLWarning warning;
     private volatile int payloadsRead;
     private volatile boolean finished;
     private volatile boolean aborted;
     private volatile long bytesReceived;
+
+    /** How long at most each wait was to be, in order. */
+    List<Duration> sleeps() {
+        return sleeps;
+    }
 
     void sends(byte[] payload) {
         events.add(new Event(payload, null, null, false));
@@ -100,6 +106,7 @@ final class ScriptedStream implements WalSenderStream {
 
     @Override
     public boolean awaitReadable(Duration atMost) throws SQLException {
+        sleeps.add(atMost);
         try {
             Event event = events.poll(atMost.toNanos(), TimeUnit.NANOSECONDS);
             if (event != null) {

@@ -30,42 +30,25 @@ class CopyPausesTest {
 
     @Test
     void a_worker_pauses_while_the_stream_is_kept_waiting_and_says_how_long() {
+        CopyPauses pauses = new CopyPauses(pace);
         transactions(100, MILLI);
-        try (CopyPauses pauses = new CopyPauses(pace)) {
-            long bytes = carryBeside(pauses, MILLI);
-            assertThat(pauses.pausedNanos()).isZero();
-            bytes += carryBeside(pauses, 3 * MILLI);
-            ticking = true;
-            tickingSince = System.nanoTime();
-            pauses.copied(bytes + CHUNK);
-
-            assertThat(pauses.pausedNanos()).isPositive();
-        }
-    }
-
-    @Test
-    void what_is_usual_is_not_learned_while_a_worker_copies() {
-        try (CopyPauses pauses = new CopyPauses(pace)) {
-            carryBeside(pauses, MILLI);
-        }
-        transactions(100, 3 * MILLI);
-        try (CopyPauses pauses = new CopyPauses(pace)) {
-            carryBeside(pauses, 3 * MILLI);
-
-            assertThat(pauses.pausedNanos())
-                    .as("what came between the two is usual")
-                    .isZero();
-        }
-    }
-
-    /** Some windows of transactions, with rows in each. @return how many bytes */
-    private long carryBeside(CopyPauses pauses, long delay) {
+        pace.begin();
         long bytes = 0;
         for (int i = 0; i < 4; i++) {
-            transactions(60, delay);
+            transactions(60, MILLI);
             bytes += CHUNK;
             pauses.copied(bytes);
         }
-        return bytes;
+        assertThat(pauses.pausedNanos()).isZero();
+
+        for (int i = 0; i < 4; i++) {
+            transactions(60, 3 * MILLI);
+            long unused = pace.carried(CHUNK);
+        }
+        ticking = true;
+        tickingSince = System.nanoTime();
+        pauses.copied(bytes + CHUNK);
+
+        assertThat(pauses.pausedNanos()).isPositive();
     }
 }

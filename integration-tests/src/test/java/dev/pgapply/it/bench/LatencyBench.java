@@ -129,9 +129,14 @@ final class LatencyBench {
 
     private List<Double> underLoad(Database publisher, Database target, Contestant.Run run, TableCopies copies)
             throws SQLException, InterruptedException {
-        if (load == Load.IDLE) {
-            return measure(publisher, target, run);
+        try (Commits probe = new Commits(publisher, target, run)) {
+            List<Double> unused = probe.make(WARM_UP);
+            return load == Load.IDLE ? probe.make(commits) : beside(publisher, copies, probe);
         }
+    }
+
+    private List<Double> beside(Database publisher, TableCopies copies, Commits probe)
+            throws SQLException, InterruptedException {
         AtomicBoolean ended = new AtomicBoolean();
         CountDownLatch begun = new CountDownLatch(1);
         FutureTask<String> beside;
@@ -144,7 +149,7 @@ final class LatencyBench {
         new Thread(beside, load.workload()).start();
         try {
             begun.await();
-            return measure(publisher, target, run);
+            return probe.make(commits);
         } finally {
             ended.set(true);
             System.err.println(load.workload() + ": " + ended(beside) + " meanwhile");
@@ -183,43 +188,66 @@ final class LatencyBench {
         }
     }
 
-    private List<Double> measure(Database publisher, Database target, Contestant.Run run)
-            throws SQLException, InterruptedException {
-        List<Double> millis = new ArrayList<>();
-        try (Connection from = publisher.connect();
-                Statement flushed = from.createStatement();
-                Connection to = target.connect();
-                PreparedStatement insert = from.prepareStatement("INSERT INTO single VALUES (?, 1, 'a row')");
-                PreparedStatement visible = to.prepareStatement("SELECT FROM single WHERE id = ?")) {
+    /** One commit after another on the publisher, each waited for on the target. */
+    private final class Commits implements AutoCloseable {
+
+        private final Contestant.Run run;
+        private final Connection from;
+        private final Connection to;
+        private final PreparedStatement insert;
+        private final PreparedStatement visible;
+        private long made;
+
+        Commits(Database publisher, Database target, Contestant.Run run) throws SQLException {
+            this.run = run;
+            this.from = publisher.connect();
+            this.to = target.connect();
+            this.insert = from.prepareStatement("INSERT INTO single VALUES (?, 1, 'a row')");
+            this.visible = to.prepareStatement("SELECT FROM single WHERE id = ?");
             // The server commits asynchronously, and a walsender sends only what is flushed: up to 600 ms later then.
-            flushed.execute("SET synchronous_commit = on");
-            for (int i = 1; i <= WARM_UP + commits; i++) {
-                insert.setLong(1, i);
-                insert.executeUpdate();
-                long committed = System.nanoTime();
-                visible.setLong(1, i);
-                while (!isVisible(visible)) {
-                    if (System.nanoTime() - committed > LIMIT_NANOS) {
-                        run.check();
-                        throw new IllegalStateException("commit " + i + " has not arrived");
-                    }
-                }
-                if (i > WARM_UP) {
-                    double took = (System.nanoTime() - committed) / 1e6;
-                    millis.add(took);
-                    if (took > SLOW_MILLIS) {
-                        System.err.printf("%s: commit %d took %.0f ms%n", load.workload(), i - WARM_UP, took);
-                    }
+            try (Statement flushed = from.createStatement()) {
+                flushed.execute("SET synchronous_commit = on");
+            }
+        }
+
+        /** @return how many milliseconds each took */
+        List<Double> make(int count) throws SQLException, InterruptedException {
+            List<Double> millis = new ArrayList<>();
+            for (int i = 1; i <= count; i++) {
+                double took = make() / 1e6;
+                millis.add(took);
+                if (took > SLOW_MILLIS) {
+                    System.err.printf("%s: commit %d took %.0f ms%n", load.workload(), i, took);
                 }
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             }
+            return millis;
         }
-        return millis;
-    }
 
-    private static boolean isVisible(PreparedStatement visible) throws SQLException {
-        try (ResultSet row = visible.executeQuery()) {
-            return row.next();
+        private long make() throws SQLException {
+            insert.setLong(1, ++made);
+            insert.executeUpdate();
+            long committed = System.nanoTime();
+            visible.setLong(1, made);
+            while (!isVisible()) {
+                if (System.nanoTime() - committed > LIMIT_NANOS) {
+                    run.check();
+                    throw new IllegalStateException("commit " + made + " has not arrived");
+                }
+            }
+            return System.nanoTime() - committed;
+        }
+
+        private boolean isVisible() throws SQLException {
+            try (ResultSet row = visible.executeQuery()) {
+                return row.next();
+            }
+        }
+
+        @Override
+        public void close() throws SQLException {
+            from.close();
+            to.close();
         }
     }
 }
