@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * by delay (RFC 6817, LEDBAT): wherever copy and stream meet (a core, a disk, a wire, on either server), it shows there. The speed is
  * lowered and not the work interrupted, because megabytes of rows wait in the sockets before the target.
  *
- * <p>A tenth of the fastest speed is always left to the copy, and a delay that even that does not shorten is the usual one from then on. A
+ * <p>A quarter of the fastest speed is always left to the copy, and a delay that even that does not shorten is the usual one from then on. A
  * stream that rests, or whose transactions do not come alone, asks for nothing.
  *
  * <p>Used by the apply session's thread and those of the copy workers at once.
@@ -31,8 +31,8 @@ public final class CopyPace {
     static final double SLOWER = 0.7;
     static final double FASTER = 1.15;
 
-    /** The part of the fastest speed that a copy always has. */
-    static final double LEAST = 0.1;
+    /** The part of the fastest speed that a copy always has: a commit that takes a little less is not worth a night more of copying. */
+    static final double LEAST = 0.25;
 
     /** So many windows at the least speed, with longer delays all the same, and it is not the copy that makes them longer. */
     static final int PATIENCE = 8;
@@ -42,6 +42,9 @@ public final class CopyPace {
 
     /** A large row may be worth a longer one; nobody shall take the pause for a copy that hangs. */
     static final long LONGEST_PAUSE_NANOS = 500_000_000L;
+
+    /** What the work itself took, and a pause that was too long, is taken off the next pauses, up to this. */
+    private static final long CREDIT_NANOS = 20_000_000L;
 
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -145,9 +148,9 @@ public final class CopyPace {
             freeAt = now;
             return 0;
         }
-        long due = Math.max(freeAt, now) + (long) (bytes * NANOS_PER_SECOND / limit);
+        long due = Math.max(freeAt, now - CREDIT_NANOS) + (long) (bytes * NANOS_PER_SECOND / limit);
         freeAt = Math.min(due, now + LONGEST_PAUSE_NANOS);
-        return freeAt - now;
+        return Math.max(0, freeAt - now);
     }
 
     /** The newest delays, up to a number. */
