@@ -73,6 +73,7 @@ public final class CopyPace {
         this.appliedAt = nanos.getAsLong() - REST_NANOS;
     }
 
+    /** By the clock that delays are measured with, in nanoseconds. */
     public long now() {
         return nanos.getAsLong();
     }
