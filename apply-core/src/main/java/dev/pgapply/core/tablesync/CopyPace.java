@@ -65,6 +65,7 @@ public final class CopyPace {
     private long carried;
     private long windowSince;
 
+    /** When all that was carried would have been carried at the limit. */
     private long freeAt;
 
     /** @param nanos elapsed time from an arbitrary start */
@@ -173,10 +174,8 @@ public final class CopyPace {
         }
 
         void setTo(Delays others) {
-            clear();
-            for (int i = 0; i < others.size(); i++) {
-                add(others.values[i]);
-            }
+            count = others.size();
+            System.arraycopy(others.values, 0, values, 0, count);
         }
 
         long median() {

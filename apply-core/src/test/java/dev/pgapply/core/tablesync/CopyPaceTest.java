@@ -29,6 +29,12 @@ class CopyPaceTest {
         }
     }
 
+    /** One millisecond is usual when the copy begins. */
+    private void beginAfterTheUsual() {
+        transactions(CopyPace.MOST_DELAYS, MILLI);
+        pace.begin();
+    }
+
     /** The same beside a copy whose worker pauses as it is told: it has the time for a part of each megabyte. */
     private long copied(int windows, long delay) {
         long bytes = 0;
@@ -52,8 +58,7 @@ class CopyPaceTest {
 
     @Test
     void a_copy_that_keeps_nobody_waiting_goes_at_full_speed() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         copied(10, MILLI);
 
         assertThat(isAtFullSpeed()).isTrue();
@@ -61,8 +66,7 @@ class CopyPaceTest {
 
     @Test
     void delays_that_grow_slow_the_copy_down_a_quarter_of_a_second_later() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         int window = 11;
         for (int i = 1; i < window; i++) {
             assertThat(pace.carried(CHUNK)).isZero();
@@ -78,11 +82,14 @@ class CopyPaceTest {
     }
 
     @Test
-    void a_few_transactions_in_a_quarter_of_a_second_decide_nothing() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+    void a_few_transactions_decide_nothing_however_long_they_take_to_come() {
+        beginAfterTheUsual();
         for (int i = 0; i < 20; i++) {
-            transactions(CopyPace.LEAST_DELAYS - 1, 3 * MILLI);
+            for (int j = 1; j < CopyPace.LEAST_DELAYS; j++) {
+                assertThat(isAtFullSpeed()).isTrue();
+                now += 60 * MILLI;
+                transactions(1, 3 * MILLI);
+            }
             pace.end();
             pace.begin();
         }
@@ -92,8 +99,7 @@ class CopyPaceTest {
 
     @Test
     void a_quarter_of_the_fastest_speed_is_always_left() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         long fast = copied(1, 3 * MILLI);
         copied(5, 3 * MILLI);
         long begun = now;
@@ -105,8 +111,7 @@ class CopyPaceTest {
 
     @Test
     void a_delay_that_the_slowest_copy_does_not_shorten_is_the_usual_one_from_then_on() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         copied(60, 3 * MILLI);
         assertThat(isAtFullSpeed())
                 .as("the stream's own transactions take longer")
@@ -118,22 +123,22 @@ class CopyPaceTest {
 
     @Test
     void two_workers_share_the_speed() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         pace.begin();
         copied(5, 3 * MILLI);
         now += TimeUnit.MILLISECONDS.toNanos(500);
         long first = pace.carried(CHUNK);
         long second = pace.carried(CHUNK);
 
+        assertThat(second).isGreaterThan(first);
         assertThat(pace.carried(CHUNK) - second).isCloseTo(second - first, within(MILLI));
     }
 
     @Test
     void one_slow_transaction_of_many_changes_nothing() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         for (int i = 0; i < 10; i++) {
+            assertThat(isAtFullSpeed()).isTrue();
             transactions(WINDOW - 1, MILLI);
             transactions(1, 500 * MILLI);
         }
@@ -143,8 +148,7 @@ class CopyPaceTest {
 
     @Test
     void the_copy_is_as_fast_as_it_was_when_the_delay_is_the_usual_one_again() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         copied(6, 3 * MILLI);
         assertThat(isAtFullSpeed()).isFalse();
         copied(40, MILLI);
@@ -154,9 +158,9 @@ class CopyPaceTest {
 
     @Test
     void a_stream_at_rest_asks_for_nothing() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         copied(10, 3 * MILLI);
+        assertThat(isAtFullSpeed()).isFalse();
         now += CopyPace.REST_NANOS;
 
         assertThat(isAtFullSpeed()).isTrue();
@@ -177,8 +181,7 @@ class CopyPaceTest {
 
     @Test
     void what_is_usual_may_change_between_two_copies() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         pace.end();
         transactions(CopyPace.MOST_DELAYS, 3 * MILLI);
         pace.begin();
@@ -189,8 +192,7 @@ class CopyPaceTest {
 
     @Test
     void no_pause_is_so_long_that_the_copy_seems_to_hang() {
-        transactions(CopyPace.MOST_DELAYS, MILLI);
-        pace.begin();
+        beginAfterTheUsual();
         copied(10, 3 * MILLI);
 
         assertThat(pace.carried(1000 * CHUNK)).isEqualTo(CopyPace.LONGEST_PAUSE_NANOS);

@@ -73,17 +73,17 @@ final class SnapshotHolder {
 
     /** A word on the connection now and then, so that nothing in between takes it for dead. */
     void keepAlive() {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SELECT 1");
-        } catch (SQLException e) {
-            throw lost(e);
-        }
+        execute("SELECT 1");
     }
 
     /** Nobody needs the snapshot any more: the session can be used for something else. */
     void end() {
+        execute("COMMIT");
+    }
+
+    private void execute(String sql) {
         try (Statement statement = connection.createStatement()) {
-            statement.execute("COMMIT");
+            statement.execute(sql);
         } catch (SQLException e) {
             throw lost(e);
         }

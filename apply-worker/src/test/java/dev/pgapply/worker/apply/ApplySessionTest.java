@@ -130,10 +130,7 @@ class ApplySessionTest {
 
     @Test
     void a_copy_hears_of_small_transactions_that_take_longer() {
-        step = MILLI;
-        submitEach(64, 1);
-        pace.begin();
-        step = 3 * MILLI;
+        beginACopyAfterWhichAllTakesThreeTimesAsLong();
         assertThat(pace.carried(1_000_000)).isZero();
         submitEach(45, 16);
 
@@ -142,10 +139,7 @@ class ApplySessionTest {
 
     @Test
     void large_transactions_and_several_at_once_say_nothing_about_the_delay() {
-        step = MILLI;
-        submitEach(64, 1);
-        pace.begin();
-        step = 3 * MILLI;
+        beginACopyAfterWhichAllTakesThreeTimesAsLong();
         for (int i = 0; i < 3; i++) {
             assertThat(pace.carried(1_000_000)).isZero();
             submitEach(45, 17);
@@ -158,6 +152,13 @@ class ApplySessionTest {
         submitEach(1, 1);
 
         assertThat(pace.carried(1_000_000)).isZero();
+    }
+
+    private void beginACopyAfterWhichAllTakesThreeTimesAsLong() {
+        step = MILLI;
+        submitEach(64, 1);
+        pace.begin();
+        step = 3 * MILLI;
     }
 
     /** Each by itself. */
